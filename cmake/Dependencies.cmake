@@ -1,0 +1,11 @@
+# Libraries we stand on; scripts/packages lists the Debian packages that bring them.
+find_package(PkgConfig REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+find_path(LIBIBERTY_INCLUDE_DIR demangle.h PATH_SUFFIXES libiberty REQUIRED)
+find_library(LIBIBERTY_LIBRARY iberty REQUIRED)
+add_library(sampler_libiberty INTERFACE)
+target_include_directories(sampler_libiberty SYSTEM INTERFACE "${LIBIBERTY_INCLUDE_DIR}")
+target_link_libraries(sampler_libiberty INTERFACE "${LIBIBERTY_LIBRARY}")

@@ -1,0 +1,48 @@
+/* modules.h - the ELF modules of the process, as the handler meets them.
+ *
+ *   pc -> _dl_find_object -> link map and .eh_frame_hdr -> entry of the table (added when first
+ * met)
+ *
+ * Shape      One process-wide table, append only; ids from 1, stable for the life of the process.
+ * An entry is filled, then published by one release store, and never changes. A module unloaded and
+ * another loaded at its place get two entries. Generation Anything cached about a pc (a row, a
+ * module id) holds only while modules_generation() stands still. It goes up when the program
+ * unloads a module (hook on dlclose). Context    modules_init: SETUP. modules_unloaded: HOOK. The
+ * rest: SIGNAL, any thread, no lock. When full  modules_find returns NULL (and the pc counts as
+ * outside any module). */
+#ifndef SAMPLER_MODULES_H
+#define SAMPLER_MODULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "context.h"
+
+#define MODULES_MAX 4096u
+#define MODULE_BUILD_ID_MAX 32u
+
+struct module {
+    uint32_t id;    /* from 1                                                                    */
+    uint32_t flags; /* enum capture_module_flag                                                  */
+    uint64_t start; /* mapped range, half-open                                                   */
+    uint64_t end;
+    uint64_t bias; /* pc - vaddr                                                                */
+    uint64_t eh_frame_hdr; /* address of .eh_frame_hdr, 0 if the module has none */
+    const char *path; /* of the link map ("" never: the program's own path is filled in); copied */
+    uint32_t build_id_bytes; /* 0..MODULE_BUILD_ID_MAX */
+    uint8_t build_id[MODULE_BUILD_ID_MAX];
+    uint32_t recorded; /* 0 or 1, atomic: a MODULE record for it is committed (recording.h) */
+};
+
+void modules_init(void);
+
+/* The module `pc` lies in, or NULL: code in no module (JIT), or the table is full. */
+SIGNAL_SAFE struct module *modules_find(uint64_t pc);
+
+/* By id, 1 <= id <= what modules_find gave out. */
+SIGNAL_SAFE struct module *modules_get(uint32_t id);
+
+SIGNAL_SAFE uint64_t modules_generation(void);
+void modules_unloaded(void);
+
+#endif
