@@ -124,7 +124,7 @@ enum profile_value_type {
 struct profile_instant {
     uint32_t thread;
     uint32_t frame; /* place: name, file, line              */
-    uint32_t span;  /* the span it happened in, 0 = none    */
+    uint32_t span;  /* innermost span of the thread around it, 0 = none; found at finish */
     enum profile_value_type type;
     uint64_t time_ns;
     union {
@@ -194,7 +194,9 @@ static inline struct text profile_text(const struct profile *profile, uint32_t i
  * Failure (out of memory, table full) is sticky, as in a cursor: the adding functions then return 0
  * and profile_builder_finish reports it. So a reader checks once, at the end. Equal modules,
  * functions, frames, stacks get equal ids; processes, threads, samples ... are added as they come.
- */
+ * An added row never gets id 0, even if all zero: a frame without a name is not "no frame", and a
+ * stack of it is not the empty stack. Ids handed in are 0 or came from this builder. Thread 0 is
+ * the thread of formats that know none: writers walk the samples, not only threads 1 to n - 1. */
 struct profile_builder;
 
 MUST_CHECK bool profile_builder_create(struct profile_builder **out, struct err *err);

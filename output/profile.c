@@ -1,0 +1,475 @@
+/* profile.c - see profile.h. The builder: growing tables, four of them with a hash index over their
+ * rows, so that equal rows get equal ids; orders and containment at finish (profile_order.c). */
+#include "profile.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "array.h"
+#include "profile_order.h"
+
+/* Rows are compared and hashed as 64-bit words: none of them may have padding. */
+_Static_assert(sizeof(struct profile_module) == 24, "no padding");
+_Static_assert(sizeof(struct profile_function) == 24, "no padding");
+_Static_assert(sizeof(struct profile_frame) == 24, "no padding");
+_Static_assert(sizeof(struct profile_stack) == 8, "no padding");
+
+#define N_SLOTS_AT_FIRST ((size_t)256)
+
+/* Rows with ids; row 0 is "none" and in no slot. */
+struct table {
+    struct array rows;
+    uint32_t *slots; /* ids, 0 = free; NULL for tables whose rows are not compared */
+    size_t n_slots;  /* a power of two */
+};
+
+struct storage {
+    struct arena *arena;
+    struct intern *texts;
+    struct table modules, functions, frames, stacks;
+    struct array processes, threads, spans;
+    struct array samples, values, instants, off_cpus, bookmarks, metadata;
+};
+
+enum failure { FAILURE_NONE, FAILURE_MEMORY, FAILURE_FULL, FAILURE_NO_KINDS };
+
+struct profile_builder {
+    struct storage storage;
+    struct profile_scalars scalars;
+    uint32_t n_kinds; /* fixed by the first sample */
+    enum failure failure;
+};
+
+/* What profile_destroy finds behind the public face. */
+struct profile_owner {
+    struct profile profile;
+    struct storage storage;
+};
+
+static void table_deinit(struct table *table)
+{
+    array_deinit(&table->rows);
+    free(table->slots);
+    table->slots = NULL;
+}
+
+static bool table_init(struct table *table, size_t row_bytes)
+{
+    array_init(&table->rows, row_bytes);
+    table->n_slots = N_SLOTS_AT_FIRST;
+    table->slots = calloc(table->n_slots, sizeof *table->slots);
+    return table->slots != NULL && array_push(&table->rows) != NULL;
+}
+
+static inline uint64_t row_hash(const void *row, size_t row_bytes)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < row_bytes; i += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, (const char *)row + i, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static inline bool table_grow(struct table *table, size_t row_bytes)
+{
+    size_t n_slots = table->n_slots * 2;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    for (uint32_t id = 1; id < table->rows.n; id++) {
+        size_t slot =
+            row_hash((char *)table->rows.items + id * row_bytes, row_bytes) & (n_slots - 1);
+        while (slots[slot] != 0)
+            slot = (slot + 1) & (n_slots - 1);
+        slots[slot] = id;
+    }
+    free(table->slots);
+    table->slots = slots;
+    table->n_slots = n_slots;
+    return true;
+}
+
+static uint32_t builder_fail(struct profile_builder *builder, enum failure failure)
+{
+    if (builder->failure == FAILURE_NONE)
+        builder->failure = failure;
+    return 0;
+}
+
+/* The id of `row`, added if new; 0 on failure. `row_bytes` is a constant in every call, so that the
+ * compiler makes four tight copies of this. */
+static inline uint32_t table_add(struct profile_builder *builder, struct table *table,
+                                 const void *row, size_t row_bytes)
+{
+    if (builder->failure != FAILURE_NONE)
+        return 0;
+    size_t slot = row_hash(row, row_bytes) & (table->n_slots - 1);
+    for (; table->slots[slot] != 0; slot = (slot + 1) & (table->n_slots - 1)) {
+        uint32_t id = table->slots[slot];
+        if (memcmp((char *)table->rows.items + id * row_bytes, row, row_bytes) == 0)
+            return id;
+    }
+    if (table->rows.n >= UINT32_MAX)
+        return builder_fail(builder, FAILURE_FULL);
+    void *added = array_push(&table->rows);
+    if (added == NULL)
+        return builder_fail(builder, FAILURE_MEMORY);
+    memcpy(added, row, row_bytes);
+    uint32_t id = (uint32_t)(table->rows.n - 1);
+    table->slots[slot] = id;
+    if (table->rows.n * 3 > table->n_slots * 2 && !table_grow(table, row_bytes))
+        return builder_fail(builder, FAILURE_MEMORY);
+    return id;
+}
+
+/* A row that is never compared; NULL on failure. `limit` is the most rows there may be. */
+static void *row_add(struct profile_builder *builder, struct array *rows, size_t limit)
+{
+    if (builder->failure != FAILURE_NONE)
+        return NULL;
+    void *row = rows->n < limit ? array_push(rows) : NULL;
+    if (row == NULL)
+        builder_fail(builder, rows->n < limit ? FAILURE_MEMORY : FAILURE_FULL);
+    return row;
+}
+
+static void storage_deinit(struct storage *storage)
+{
+    intern_destroy(storage->texts);
+    arena_destroy(storage->arena);
+    table_deinit(&storage->modules);
+    table_deinit(&storage->functions);
+    table_deinit(&storage->frames);
+    table_deinit(&storage->stacks);
+    array_deinit(&storage->processes);
+    array_deinit(&storage->threads);
+    array_deinit(&storage->spans);
+    array_deinit(&storage->samples);
+    array_deinit(&storage->values);
+    array_deinit(&storage->instants);
+    array_deinit(&storage->off_cpus);
+    array_deinit(&storage->bookmarks);
+    array_deinit(&storage->metadata);
+}
+
+static bool storage_init(struct storage *storage)
+{
+    array_init(&storage->processes, sizeof(struct profile_process));
+    array_init(&storage->threads, sizeof(struct profile_thread));
+    array_init(&storage->spans, sizeof(struct profile_span));
+    array_init(&storage->samples, sizeof(struct profile_sample));
+    array_init(&storage->values, sizeof(uint64_t));
+    array_init(&storage->instants, sizeof(struct profile_instant));
+    array_init(&storage->off_cpus, sizeof(struct profile_off_cpu));
+    array_init(&storage->bookmarks, sizeof(struct profile_bookmark));
+    array_init(&storage->metadata, sizeof(struct profile_metadata));
+    storage->arena = arena_create();
+    storage->texts = storage->arena == NULL ? NULL : intern_create(storage->arena);
+    return storage->texts != NULL && table_init(&storage->modules, sizeof(struct profile_module)) &&
+           table_init(&storage->functions, sizeof(struct profile_function)) &&
+           table_init(&storage->frames, sizeof(struct profile_frame)) &&
+           table_init(&storage->stacks, sizeof(struct profile_stack)) &&
+           array_push(&storage->processes) != NULL && array_push(&storage->threads) != NULL &&
+           array_push(&storage->spans) != NULL;
+}
+
+bool profile_builder_create(struct profile_builder **out, struct err *err)
+{
+    struct profile_builder *builder = calloc(1, sizeof *builder);
+    if (builder == NULL)
+        return err_fail_memory(err);
+    if (!storage_init(&builder->storage)) {
+        profile_builder_destroy(builder);
+        return err_fail_memory(err);
+    }
+    *out = builder;
+    return true;
+}
+
+void profile_builder_destroy(struct profile_builder *builder)
+{
+    if (builder == NULL)
+        return;
+    storage_deinit(&builder->storage);
+    free(builder);
+}
+
+struct profile_scalars *profile_builder_scalars(struct profile_builder *builder)
+{
+    return &builder->scalars;
+}
+
+uint32_t profile_add_text(struct profile_builder *builder, const char *bytes, size_t length)
+{
+    if (builder->failure != FAILURE_NONE)
+        return 0;
+    uint32_t id;
+    if (!intern_add(builder->storage.texts, bytes, length, &id))
+        return builder_fail(builder, FAILURE_MEMORY);
+    return id;
+}
+
+uint32_t profile_add_cstring(struct profile_builder *builder, const char *text)
+{
+    return profile_add_text(builder, text, strlen(text));
+}
+
+struct text profile_builder_text(const struct profile_builder *builder, uint32_t id)
+{
+    return intern_text(builder->storage.texts, id);
+}
+
+uint32_t profile_add_module(struct profile_builder *builder, const struct profile_module *module)
+{
+    return table_add(builder, &builder->storage.modules, module, sizeof *module);
+}
+
+uint32_t profile_add_function(struct profile_builder *builder,
+                              const struct profile_function *function)
+{
+    assert(function->module < builder->storage.modules.rows.n);
+    return table_add(builder, &builder->storage.functions, function, sizeof *function);
+}
+
+uint32_t profile_add_frame(struct profile_builder *builder, const struct profile_frame *frame)
+{
+    assert(frame->function < builder->storage.functions.rows.n);
+    return table_add(builder, &builder->storage.frames, frame, sizeof *frame);
+}
+
+uint32_t profile_add_stack(struct profile_builder *builder, uint32_t parent, uint32_t frame)
+{
+    assert(parent < builder->storage.stacks.rows.n && frame < builder->storage.frames.rows.n);
+    const struct profile_stack stack = {.parent = parent, .frame = frame};
+    return table_add(builder, &builder->storage.stacks, &stack, sizeof stack);
+}
+
+uint32_t profile_add_named_frame(struct profile_builder *builder, const char *name, size_t length)
+{
+    const struct profile_function function = {.name = profile_add_text(builder, name, length)};
+    const struct profile_frame frame = {.function = profile_add_function(builder, &function)};
+    return profile_add_frame(builder, &frame);
+}
+
+uint32_t profile_add_process(struct profile_builder *builder, const struct profile_process *process)
+{
+    struct profile_process *row = row_add(builder, &builder->storage.processes, UINT32_MAX);
+    if (row == NULL)
+        return 0;
+    *row = *process;
+    return (uint32_t)(builder->storage.processes.n - 1);
+}
+
+uint32_t profile_add_thread(struct profile_builder *builder, const struct profile_thread *thread)
+{
+    assert(thread->process < builder->storage.processes.n);
+    struct profile_thread *row = row_add(builder, &builder->storage.threads, UINT32_MAX);
+    if (row == NULL)
+        return 0;
+    *row = *thread;
+    return (uint32_t)(builder->storage.threads.n - 1);
+}
+
+void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,
+                        const uint64_t *values)
+{
+    assert(sample->thread < builder->storage.threads.n);
+    assert(sample->stack < builder->storage.stacks.rows.n);
+    if (builder->n_kinds == 0) {
+        builder->n_kinds = builder->scalars.n_kinds;
+        if (builder->n_kinds == 0 || builder->n_kinds > PROFILE_MAX_KINDS) {
+            builder_fail(builder, FAILURE_NO_KINDS);
+            return;
+        }
+    }
+    struct profile_sample *row = row_add(builder, &builder->storage.samples, SIZE_MAX);
+    if (row == NULL)
+        return;
+    *row = *sample;
+    for (uint32_t kind = 0; kind < builder->n_kinds; kind++) {
+        uint64_t *value = row_add(builder, &builder->storage.values, SIZE_MAX);
+        if (value == NULL)
+            return;
+        *value = values[kind];
+    }
+}
+
+void profile_add_span(struct profile_builder *builder, const struct profile_span *span)
+{
+    assert(span->thread < builder->storage.threads.n && span->end_ns >= span->begin_ns);
+    assert(span->frame < builder->storage.frames.rows.n);
+    struct profile_span *row = row_add(builder, &builder->storage.spans, UINT32_MAX);
+    if (row != NULL)
+        *row = *span;
+}
+
+void profile_add_instant(struct profile_builder *builder, const struct profile_instant *instant)
+{
+    assert(instant->thread < builder->storage.threads.n);
+    assert(instant->frame < builder->storage.frames.rows.n);
+    struct profile_instant *row = row_add(builder, &builder->storage.instants, SIZE_MAX);
+    if (row != NULL)
+        *row = *instant;
+}
+
+void profile_add_off_cpu(struct profile_builder *builder, const struct profile_off_cpu *off_cpu)
+{
+    assert(off_cpu->thread < builder->storage.threads.n && off_cpu->end_ns >= off_cpu->begin_ns);
+    struct profile_off_cpu *row = row_add(builder, &builder->storage.off_cpus, SIZE_MAX);
+    if (row != NULL)
+        *row = *off_cpu;
+}
+
+void profile_add_bookmark(struct profile_builder *builder, const struct profile_bookmark *bookmark)
+{
+    struct profile_bookmark *row = row_add(builder, &builder->storage.bookmarks, SIZE_MAX);
+    if (row != NULL)
+        *row = *bookmark;
+}
+
+void profile_add_metadata(struct profile_builder *builder, const char *key, const char *value,
+                          size_t value_length)
+{
+    const struct profile_metadata metadata = {
+        .key = profile_add_cstring(builder, key),
+        .value = profile_add_text(builder, value, value_length),
+    };
+    struct profile_metadata *row = row_add(builder, &builder->storage.metadata, SIZE_MAX);
+    if (row != NULL)
+        *row = metadata;
+}
+
+static bool failure_report(enum failure failure, struct err *err)
+{
+    switch (failure) {
+    case FAILURE_NONE:
+        return true;
+    case FAILURE_FULL:
+        return err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "a table of the profile has over 2^32 rows");
+    case FAILURE_NO_KINDS:
+        return err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "samples need 1 to %d kinds of values",
+                        PROFILE_MAX_KINDS);
+    case FAILURE_MEMORY:
+    default:
+        return err_fail_memory(err);
+    }
+}
+
+static bool builder_order(struct profile_builder *builder)
+{
+    struct storage *storage = &builder->storage;
+    if (!profile_order_samples(&storage->samples, &storage->values, builder->n_kinds,
+                               (uint32_t)storage->threads.n) ||
+        !profile_order_spans(&storage->spans)) {
+        builder_fail(builder, FAILURE_MEMORY);
+        return false;
+    }
+    profile_place_instants(&storage->instants, &storage->spans);
+    return true;
+}
+
+/* Gives back what a growing array holds in reserve. */
+static void array_trim(struct array *rows)
+{
+    if (rows->n == 0 || rows->n == rows->n_reserved)
+        return;
+    void *items = realloc(rows->items, rows->n * rows->item_bytes);
+    if (items == NULL)
+        return;
+    rows->items = items;
+    rows->n_reserved = rows->n;
+}
+
+static void table_trim(struct table *table)
+{
+    free(table->slots);
+    table->slots = NULL;
+    array_trim(&table->rows);
+}
+
+static void storage_trim(struct storage *storage)
+{
+    table_trim(&storage->modules);
+    table_trim(&storage->functions);
+    table_trim(&storage->frames);
+    table_trim(&storage->stacks);
+    array_trim(&storage->spans);
+    array_trim(&storage->samples);
+    array_trim(&storage->values);
+    array_trim(&storage->instants);
+    array_trim(&storage->off_cpus);
+}
+
+static void profile_fill(struct profile *profile, const struct storage *storage,
+                         const struct profile_scalars *scalars)
+{
+    *profile = (struct profile){
+        .texts = storage->texts,
+        .n_kinds = scalars->n_kinds,
+        .has_times = scalars->has_times,
+        .start_time_ns = scalars->start_time_ns,
+        .start_realtime_ns = scalars->start_realtime_ns,
+        .duration_ns = scalars->duration_ns,
+        .period = scalars->period,
+        .modules = storage->modules.rows.items,
+        .functions = storage->functions.rows.items,
+        .frames = storage->frames.rows.items,
+        .stacks = storage->stacks.rows.items,
+        .processes = storage->processes.items,
+        .threads = storage->threads.items,
+        .samples = storage->samples.items,
+        .values = storage->values.items,
+        .spans = storage->spans.items,
+        .instants = storage->instants.items,
+        .off_cpus = storage->off_cpus.items,
+        .bookmarks = storage->bookmarks.items,
+        .metadata = storage->metadata.items,
+        .n_modules = (uint32_t)storage->modules.rows.n,
+        .n_functions = (uint32_t)storage->functions.rows.n,
+        .n_frames = (uint32_t)storage->frames.rows.n,
+        .n_stacks = (uint32_t)storage->stacks.rows.n,
+        .n_processes = (uint32_t)storage->processes.n,
+        .n_threads = (uint32_t)storage->threads.n,
+        .n_spans = (uint32_t)storage->spans.n,
+        .n_samples = storage->samples.n,
+        .n_instants = storage->instants.n,
+        .n_off_cpus = storage->off_cpus.n,
+        .n_bookmarks = storage->bookmarks.n,
+        .n_metadata = storage->metadata.n,
+    };
+    memcpy(profile->kinds, scalars->kinds, sizeof profile->kinds);
+}
+
+bool profile_builder_finish(struct profile_builder *builder, struct profile **out, struct err *err)
+{
+    struct profile_owner *owner = calloc(1, sizeof *owner);
+    if (owner == NULL)
+        builder_fail(builder, FAILURE_MEMORY);
+    if (builder->failure != FAILURE_NONE || !builder_order(builder)) {
+        enum failure failure = builder->failure;
+        free(owner);
+        profile_builder_destroy(builder);
+        return failure_report(failure, err);
+    }
+    assert(builder->n_kinds == 0 || builder->n_kinds == builder->scalars.n_kinds);
+    storage_trim(&builder->storage);
+    owner->storage = builder->storage;
+    profile_fill(&owner->profile, &owner->storage, &builder->scalars);
+    free(builder);
+    *out = &owner->profile;
+    return true;
+}
+
+void profile_destroy(struct profile *profile)
+{
+    if (profile == NULL)
+        return;
+    struct profile_owner *owner = (struct profile_owner *)profile;
+    storage_deinit(&owner->storage);
+    free(owner);
+}

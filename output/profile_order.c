@@ -1,0 +1,223 @@
+/* profile_order.c - see profile_order.h. Least-significant-digit radix sorts of (key, index) pairs:
+ * stable, linear, and composed key by key from the least important one. */
+#include "profile_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGIT_BITS 8
+#define N_BUCKETS ((size_t)1 << DIGIT_BITS)
+#define N_DIGITS (64 / DIGIT_BITS)
+
+struct keyed {
+    uint64_t key;
+    size_t index;
+};
+
+/* A permutation in the making: `items` in order so far, `scratch` as large. */
+struct order {
+    struct keyed *items;
+    struct keyed *scratch;
+    size_t n;
+};
+
+static void order_deinit(struct order *order)
+{
+    free(order->items);
+    free(order->scratch);
+    *order = (struct order){0};
+}
+
+static bool order_init(struct order *order, size_t n)
+{
+    *order = (struct order){.n = n};
+    order->items = calloc(n, sizeof *order->items);
+    order->scratch = calloc(n, sizeof *order->scratch);
+    if (order->items == NULL || order->scratch == NULL) {
+        order_deinit(order);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        order->items[i].index = i;
+    return true;
+}
+
+static void sort_by_digit(struct order *order, const size_t *counts, unsigned shift)
+{
+    size_t starts[N_BUCKETS];
+    size_t start = 0;
+    for (size_t bucket = 0; bucket < N_BUCKETS; bucket++) {
+        starts[bucket] = start;
+        start += counts[bucket];
+    }
+    for (size_t i = 0; i < order->n; i++) {
+        size_t bucket = (order->items[i].key >> shift) & (N_BUCKETS - 1);
+        order->scratch[starts[bucket]++] = order->items[i];
+    }
+    struct keyed *swap = order->items;
+    order->items = order->scratch;
+    order->scratch = swap;
+}
+
+/* Sorts by the keys now in `items`. Digits that are the same everywhere cost nothing. */
+static void sort_by_key(struct order *order)
+{
+    size_t counts[N_DIGITS][N_BUCKETS];
+    memset(counts, 0, sizeof counts);
+    for (size_t i = 0; i < order->n; i++) {
+        for (unsigned digit = 0; digit < N_DIGITS; digit++)
+            counts[digit][(order->items[i].key >> (digit * DIGIT_BITS)) & (N_BUCKETS - 1)]++;
+    }
+    for (unsigned digit = 0; digit < N_DIGITS; digit++) {
+        unsigned shift = digit * DIGIT_BITS;
+        size_t first_bucket = (order->items[0].key >> shift) & (N_BUCKETS - 1);
+        if (counts[digit][first_bucket] != order->n)
+            sort_by_digit(order, counts[digit], shift);
+    }
+}
+
+/* Rearranges `rows` (row_bytes each, from row `first` on) by the finished order. */
+static bool apply(const struct order *order, struct array *rows, size_t first, size_t row_bytes)
+{
+    unsigned char *old = (unsigned char *)rows->items + first * row_bytes;
+    unsigned char *moved = malloc((first + order->n) * row_bytes);
+    if (moved == NULL)
+        return false;
+    memcpy(moved, rows->items, first * row_bytes);
+    for (size_t i = 0; i < order->n; i++)
+        memcpy(moved + (first + i) * row_bytes, old + order->items[i].index * row_bytes, row_bytes);
+    free(rows->items);
+    rows->items = moved;
+    rows->n_reserved = rows->n;
+    return true;
+}
+
+enum sample_order { SAMPLES_SORTED, SAMPLES_MIXED_THREADS, SAMPLES_MIXED };
+
+/* What it takes: nothing, gathering the threads, or sorting by time as well. `last_ns` has one
+ * zeroed entry per thread. */
+static enum sample_order sample_order_find(const struct profile_sample *samples, size_t n,
+                                           uint64_t *last_ns)
+{
+    enum sample_order found = SAMPLES_SORTED;
+    uint32_t thread = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (samples[i].time_ns < last_ns[samples[i].thread])
+            return SAMPLES_MIXED;
+        last_ns[samples[i].thread] = samples[i].time_ns;
+        if (samples[i].thread < thread)
+            found = SAMPLES_MIXED_THREADS;
+        thread = samples[i].thread;
+    }
+    return found;
+}
+
+bool profile_order_samples(struct array *samples, struct array *values, uint32_t n_kinds,
+                           uint32_t n_threads)
+{
+    const struct profile_sample *rows = samples->items;
+    uint64_t *last_ns = calloc(n_threads, sizeof *last_ns);
+    if (last_ns == NULL)
+        return false;
+    enum sample_order found = sample_order_find(rows, samples->n, last_ns);
+    free(last_ns);
+    if (found == SAMPLES_SORTED)
+        return true;
+    struct order order;
+    if (!order_init(&order, samples->n))
+        return false;
+    if (found == SAMPLES_MIXED) {
+        for (size_t i = 0; i < order.n; i++)
+            order.items[i].key = rows[i].time_ns;
+        sort_by_key(&order);
+    }
+    for (size_t i = 0; i < order.n; i++)
+        order.items[i].key = rows[order.items[i].index].thread;
+    sort_by_key(&order);
+    free(order.scratch);
+    order.scratch = NULL;
+    bool ok = apply(&order, samples, 0, sizeof(struct profile_sample)) &&
+              apply(&order, values, 0, n_kinds * sizeof(uint64_t));
+    order_deinit(&order);
+    return ok;
+}
+
+static bool span_is_before(const struct profile_span *a, const struct profile_span *b)
+{
+    if (a->thread != b->thread)
+        return a->thread < b->thread;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns;
+    return a->end_ns > b->end_ns;
+}
+
+/* The innermost open span is the previous one or one of its parents: `parent` itself is the stack.
+ * Dropping a span that the new one outlasts loses nothing: whatever begins later and lies in the
+ * dropped one lies in the new one too. */
+static void find_parents(struct profile_span *spans, size_t n)
+{
+    for (uint32_t id = 1; id < n; id++) {
+        uint32_t outer = id - 1;
+        while (outer != 0 &&
+               (spans[outer].thread != spans[id].thread || spans[outer].end_ns < spans[id].end_ns))
+            outer = spans[outer].parent;
+        spans[id].parent = outer;
+    }
+}
+
+bool profile_order_spans(struct array *spans)
+{
+    struct profile_span *rows = spans->items;
+    bool sorted = true;
+    for (size_t id = 2; id < spans->n && sorted; id++)
+        sorted = !span_is_before(&rows[id], &rows[id - 1]);
+    if (!sorted) {
+        struct order order;
+        if (!order_init(&order, spans->n - 1))
+            return false;
+        const struct profile_span *real = rows + 1;
+        for (size_t i = 0; i < order.n; i++)
+            order.items[i].key = ~real[i].end_ns;
+        sort_by_key(&order);
+        for (size_t i = 0; i < order.n; i++)
+            order.items[i].key = real[order.items[i].index].begin_ns;
+        sort_by_key(&order);
+        for (size_t i = 0; i < order.n; i++)
+            order.items[i].key = real[order.items[i].index].thread;
+        sort_by_key(&order);
+        bool ok = apply(&order, spans, 1, sizeof(struct profile_span));
+        order_deinit(&order);
+        if (!ok)
+            return false;
+    }
+    find_parents(spans->items, spans->n);
+    return true;
+}
+
+static bool span_has_begun(const struct profile_span *span, const struct profile_instant *instant)
+{
+    if (span->thread != instant->thread)
+        return span->thread < instant->thread;
+    return span->begin_ns <= instant->time_ns;
+}
+
+void profile_place_instants(struct array *instants, const struct array *spans)
+{
+    const struct profile_span *rows = spans->items;
+    for (size_t i = 0; i < instants->n; i++) {
+        struct profile_instant *instant = array_at(instants, i);
+        size_t low = 0, high = spans->n - 1; /* the last one begun, or 0 */
+        while (low < high) {
+            size_t middle = high - (high - low) / 2;
+            if (span_has_begun(&rows[middle], instant))
+                low = middle;
+            else
+                high = middle - 1;
+        }
+        uint32_t span = (uint32_t)low;
+        while (span != 0 &&
+               (rows[span].thread != instant->thread || rows[span].end_ns < instant->time_ns))
+            span = rows[span].parent;
+        instant->span = span;
+    }
+}

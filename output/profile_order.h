@@ -1,0 +1,22 @@
+/* profile_order.h - the orders a finished profile promises: samples by (thread, time), spans by
+ * (thread, begin, longer first), both stable, and which span lies in which.
+ *
+ * Only profile.c includes this. Nothing here recurses; tables already in order (the usual case) are
+ * only looked at. False means out of memory; the tables may then be half sorted. */
+#ifndef SAMPLER_PROFILE_ORDER_H
+#define SAMPLER_PROFILE_ORDER_H
+
+#include "array.h"
+#include "profile.h"
+
+/* `values` holds n_kinds numbers per sample and moves with them. */
+MUST_CHECK bool profile_order_samples(struct array *samples, struct array *values, uint32_t n_kinds,
+                                      uint32_t n_threads);
+
+/* Sorts `spans` (entry 0 is "none" and stays) and fills in `parent`. */
+MUST_CHECK bool profile_order_spans(struct array *spans);
+
+/* Fills in `span` of each instant. The spans are in order. */
+void profile_place_instants(struct array *instants, const struct array *spans);
+
+#endif

@@ -1,0 +1,308 @@
+/* test_profile.c - the promises of profile.h: ids, orders, containment, sticky failure. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc_fault.h"
+#include "profile.h"
+#include "unit.h"
+
+static struct profile_builder *builder_make(void)
+{
+    struct err err = ERR_INIT;
+    struct profile_builder *builder = NULL;
+    assert_true(profile_builder_create(&builder, &err));
+    struct profile_scalars *scalars = profile_builder_scalars(builder);
+    scalars->n_kinds = 1;
+    scalars->kinds[0].unit = PROFILE_UNIT_COUNT;
+    scalars->has_times = true;
+    return builder;
+}
+
+static struct profile *finish(struct profile_builder *builder)
+{
+    struct err err = ERR_INIT;
+    struct profile *profile = NULL;
+    assert_true(profile_builder_finish(builder, &profile, &err));
+    return profile;
+}
+
+static void empty_profile_has_the_none_entries(void **state)
+{
+    (void)state;
+    struct profile *profile = finish(builder_make());
+    assert_int_equal(profile->n_modules, 1);
+    assert_int_equal(profile->n_functions, 1);
+    assert_int_equal(profile->n_frames, 1);
+    assert_int_equal(profile->n_stacks, 1);
+    assert_int_equal(profile->n_processes, 1);
+    assert_int_equal(profile->n_threads, 1);
+    assert_int_equal(profile->n_spans, 1);
+    assert_int_equal(profile->n_samples, 0);
+    assert_int_equal(profile->frames[0].function, 0);
+    assert_int_equal(profile->functions[0].name, 0);
+    assert_int_equal(profile->stacks[0].frame, 0);
+    assert_int_equal(profile->threads[0].tid, 0);
+    assert_int_equal(profile_text(profile, 0).length, 0);
+    profile_destroy(profile);
+    profile_destroy(NULL);
+    profile_builder_destroy(NULL);
+}
+
+static void equal_rows_get_equal_ids(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make();
+    uint32_t stacks[3000];
+    for (int round = 0; round < 2; round++) {
+        uint32_t parent = 0;
+        for (uint32_t i = 0; i < 3000; i++) {
+            char name[16];
+            int n = snprintf(name, sizeof name, "f%u", i % 1000);
+            uint32_t frame = profile_add_named_frame(builder, name, (size_t)n);
+            assert_int_equal(frame, i % 1000 + 1);
+            uint32_t stack = profile_add_stack(builder, parent, frame);
+            assert_true(stack > parent);
+            if (round == 0)
+                stacks[i] = stack;
+            assert_int_equal(stack, stacks[i]);
+            parent = stack;
+        }
+    }
+    const struct profile_module module = {.path = profile_add_cstring(builder, "/lib/a.so")};
+    assert_int_equal(profile_add_module(builder, &module), 1);
+    assert_int_equal(profile_add_module(builder, &module), 1);
+    struct profile *profile = finish(builder);
+    assert_int_equal(profile->n_functions, 1001);
+    assert_int_equal(profile->n_frames, 1001);
+    assert_int_equal(profile->n_stacks, 3001);
+    for (uint32_t id = 1; id < profile->n_stacks; id++)
+        assert_true(profile->stacks[id].parent < id);
+    profile_destroy(profile);
+}
+
+/* An empty name is a real frame, and a stack of it is not the empty stack. */
+static void all_zero_rows_are_not_the_none_entry(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make();
+    uint32_t frame = profile_add_named_frame(builder, "", 0);
+    assert_int_equal(frame, 1);
+    assert_int_equal(profile_add_named_frame(builder, "", 0), 1);
+    assert_int_equal(profile_add_stack(builder, 0, frame), 1);
+    assert_int_equal(profile_add_stack(builder, 0, 0), 2);
+    profile_destroy(finish(builder));
+}
+
+static void sample_add(struct profile_builder *builder, uint32_t thread, uint64_t time_ns,
+                       uint64_t value)
+{
+    const struct profile_sample sample = {.thread = thread, .time_ns = time_ns};
+    profile_add_sample(builder, &sample, &value);
+}
+
+static void samples_are_in_order_and_ties_stay(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make();
+    const struct profile_thread thread = {.tid = 1};
+    for (int i = 0; i < 3; i++)
+        profile_add_thread(builder, &thread);
+    unsigned random = 1;
+    for (uint32_t i = 0; i < 5000; i++) {
+        random = random * 1103515245 + 12345;
+        uint64_t time_ns = (random >> 16) % 50 == 0 ? UINT64_MAX - 1 : (random >> 20) % 300;
+        sample_add(builder, (random >> 16) % 4, time_ns, i);
+    }
+    struct profile *profile = finish(builder);
+    assert_int_equal(profile->n_samples, 5000);
+    uint64_t sum = profile->values[0];
+    for (size_t i = 1; i < profile->n_samples; i++) {
+        const struct profile_sample *a = &profile->samples[i - 1], *b = a + 1;
+        assert_true(a->thread <= b->thread);
+        if (a->thread == b->thread) {
+            assert_true(a->time_ns <= b->time_ns);
+            if (a->time_ns == b->time_ns)
+                assert_true(profile->values[i - 1] < profile->values[i]);
+        }
+        sum += profile->values[i];
+    }
+    assert_int_equal(sum, 4999 * 5000 / 2);
+    profile_destroy(profile);
+}
+
+/* Threads taking turns, each in time order: gathered without sorting by time. */
+static void interleaved_threads_are_gathered(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make();
+    struct profile_scalars *scalars = profile_builder_scalars(builder);
+    scalars->n_kinds = 2;
+    const struct profile_thread thread = {.tid = 1};
+    profile_add_thread(builder, &thread);
+    for (uint64_t i = 0; i < 1000; i++) {
+        const struct profile_sample sample = {.thread = (uint32_t)(i % 2), .time_ns = i};
+        const uint64_t values[2] = {i, i * 2};
+        profile_add_sample(builder, &sample, values);
+    }
+    struct profile *profile = finish(builder);
+    for (size_t i = 0; i < 1000; i++) {
+        uint64_t expected = i < 500 ? i * 2 : (i - 500) * 2 + 1;
+        assert_int_equal(profile->samples[i].time_ns, expected);
+        assert_int_equal(profile->values[i * 2], expected);
+        assert_int_equal(profile->values[i * 2 + 1], expected * 2);
+    }
+    profile_destroy(profile);
+}
+
+static void span_add(struct profile_builder *builder, uint32_t thread, uint64_t begin_ns,
+                     uint64_t end_ns, uint32_t frame)
+{
+    const struct profile_span span = {
+        .thread = thread, .begin_ns = begin_ns, .end_ns = end_ns, .frame = frame, .parent = 77};
+    profile_add_span(builder, &span);
+}
+
+static void spans_find_their_parents(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make();
+    const struct profile_thread thread = {.tid = 1};
+    profile_add_thread(builder, &thread);
+    uint32_t frames[8];
+    for (int i = 0; i < 8; i++)
+        frames[i] = profile_add_named_frame(builder, &"abcdefgh"[i], 1);
+    span_add(builder, 1, 30, 40, frames[3]);
+    span_add(builder, 1, 10, 90, frames[1]); /* equal to the next: the earlier is the outer */
+    span_add(builder, 1, 10, 90, frames[2]);
+    span_add(builder, 1, 0, UINT64_MAX, frames[0]);
+    span_add(builder, 1, 35, 60, frames[4]); /* crosses the end of 30..40: not its child */
+    span_add(builder, 1, 36, 38, frames[5]);
+    span_add(builder, 1, 90, 90, frames[6]); /* nothing long, at the end of its parent */
+    span_add(builder, 0, 5, 6, frames[7]);
+    const struct profile_instant instants[] = {
+        {.thread = 1, .time_ns = 37, .span = 99},
+        {.thread = 1, .time_ns = 70},
+        {.thread = 0, .time_ns = 4},
+        {.thread = 0, .time_ns = 5},
+        {.thread = 0, .time_ns = 7},
+    };
+    for (size_t i = 0; i < N_ELEMENTS(instants); i++)
+        profile_add_instant(builder, &instants[i]);
+    struct profile *profile = finish(builder);
+    const struct {
+        uint32_t frame, parent;
+    } expected[] = {{7, 0}, {0, 0}, {1, 2}, {2, 3}, {3, 4}, {4, 4}, {5, 6}, {6, 4}};
+    assert_int_equal(profile->n_spans, 9);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(profile->spans[i + 1].frame, frames[expected[i].frame]);
+        assert_int_equal(profile->spans[i + 1].parent, expected[i].parent);
+    }
+    const uint32_t in[] = {7, 4, 0, 1, 0};
+    for (size_t i = 0; i < N_ELEMENTS(in); i++)
+        assert_int_equal(profile->instants[i].span, in[i]);
+    profile_destroy(profile);
+}
+
+/* 200 000 spans one in the other: neither recursion nor quadratic time. */
+static void deep_spans_are_no_problem(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make();
+    const uint64_t n = 200000;
+    for (uint64_t i = n; i > 0; i--)
+        span_add(builder, 0, i, 2 * n - i, 0);
+    struct profile *profile = finish(builder);
+    for (uint32_t id = 1; id < profile->n_spans; id++)
+        assert_int_equal(profile->spans[id].parent, id - 1);
+    profile_destroy(profile);
+}
+
+static void samples_need_kinds(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make();
+    profile_builder_scalars(builder)->n_kinds = 0;
+    sample_add(builder, 0, 0, 1);
+    assert_int_equal(profile_add_cstring(builder, "x"), 0);
+    struct profile *profile = NULL;
+    struct err err = ERR_INIT;
+    assert_false(profile_builder_finish(builder, &profile, &err));
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_null(profile);
+}
+
+static bool profile_make(struct err *err)
+{
+    struct profile_builder *builder = NULL;
+    if (!profile_builder_create(&builder, err))
+        return false;
+    profile_builder_scalars(builder)->n_kinds = 1;
+    const struct profile_process process = {.pid = 1};
+    struct profile_thread thread = {.tid = 1};
+    thread.process = profile_add_process(builder, &process);
+    uint32_t threads[2];
+    threads[0] = profile_add_thread(builder, &thread);
+    threads[1] = profile_add_thread(builder, &thread);
+    profile_add_metadata(builder, "command", "x", 1);
+    for (uint32_t i = 0; i < 300; i++) {
+        char name[16];
+        int n = snprintf(name, sizeof name, "f%u", i);
+        uint32_t frame = profile_add_named_frame(builder, name, (size_t)n);
+        uint32_t stack = profile_add_stack(builder, 0, frame);
+        const struct profile_sample sample = {
+            .thread = threads[i % 2], .stack = stack, .time_ns = 300 - i};
+        const uint64_t value = i;
+        profile_add_sample(builder, &sample, &value);
+        span_add(builder, threads[i % 2], 300 - i, 300 - i, frame);
+        const struct profile_instant instant = {.thread = threads[0], .time_ns = i};
+        profile_add_instant(builder, &instant);
+        const struct profile_off_cpu off_cpu = {.thread = threads[0]};
+        profile_add_off_cpu(builder, &off_cpu);
+        const struct profile_bookmark bookmark = {.time_ns = i};
+        profile_add_bookmark(builder, &bookmark);
+    }
+    struct profile *profile = NULL;
+    if (!profile_builder_finish(builder, &profile, err)) {
+        assert_null(profile);
+        return false;
+    }
+    assert_int_equal(profile->n_samples, 300);
+    assert_int_equal(profile->n_spans, 301);
+    profile_destroy(profile);
+    return true;
+}
+
+static void every_failing_allocation_is_reported(void **state)
+{
+    (void)state;
+    unsigned n = 1;
+    for (;; n++) {
+        struct err err = ERR_INIT;
+        alloc_fault_arm(n);
+        bool ok = profile_make(&err);
+        if (!alloc_fault_fired()) {
+            assert_true(ok);
+            break;
+        }
+        /* Giving back reserve may fail unseen; everything else must be told. */
+        if (!ok)
+            assert_int_equal(err.code, ERR_MEMORY);
+    }
+    assert_true(n > 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_profile_has_the_none_entries),
+        cmocka_unit_test(equal_rows_get_equal_ids),
+        cmocka_unit_test(all_zero_rows_are_not_the_none_entry),
+        cmocka_unit_test(samples_are_in_order_and_ties_stay),
+        cmocka_unit_test(interleaved_threads_are_gathered),
+        cmocka_unit_test(spans_find_their_parents),
+        cmocka_unit_test(deep_spans_are_no_problem),
+        cmocka_unit_test(samples_need_kinds),
+        cmocka_unit_test(every_failing_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
