@@ -107,7 +107,7 @@ def load_symbols(path, debug):
     for file in (path, debug):
         if not file:
             continue
-        out = subprocess.run(["readelf", "-Ws", file], capture_output=True, text=True).stdout
+        out = subprocess.run(["readelf", "-Ws", file], capture_output=True, text=True, errors="replace").stdout
         for line in out.splitlines():
             fields = line.split()
             if len(fields) >= 8 and fields[3] in ("FUNC", "IFUNC", "NOTYPE") and fields[6] != "UND":
@@ -116,7 +116,7 @@ def load_symbols(path, debug):
 
 
 def debug_path(path):
-    out = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout
+    out = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, errors="replace").stdout
     found = re.search(r"Build ID: ([0-9a-f]+)", out)
     if not found:
         return None
@@ -139,25 +139,26 @@ def is_alias(symbols, address, ours, theirs):
 
 class Symbols(dict):
     sorted_starts = ()
-    alt_strings = frozenset()
+    alt_strings = ""
 
 
 def alt_strings(debug):
-    """The texts of the file that dwz split off from this one."""
+    """The texts of the file that dwz split off from this one, each ended by a newline; linkers keep a
+    text that is the end of another only there."""
     if not debug:
-        return set()
-    out = subprocess.run(["readelf", "-p", ".gnu_debugaltlink", debug], capture_output=True, text=True)
-    found = re.search(r"\]  (\S+\.debug)", out.stdout)
+        return ""
+    out = subprocess.run(["readelf", "-p", ".gnu_debugaltlink", debug], capture_output=True, text=True, errors="replace")
+    found = re.search(r"(/\S+\.debug)", out.stdout)
     if not found or not os.path.exists(found[1]):
-        return set()
-    out = subprocess.run(["readelf", "-zp", ".debug_str", found[1]], capture_output=True, text=True)
-    return {line.split("]  ", 1)[1] for line in out.stdout.splitlines() if "]  " in line}
+        return ""
+    out = subprocess.run(["readelf", "-zp", ".debug_str", found[1]], capture_output=True, text=True, errors="replace")
+    return "".join(line.split("]  ", 1)[1] + "\n" for line in out.stdout.splitlines() if "]  " in line)
 
 
 def is_dwz(ours, theirs, strings):
     return (len(ours) == len(theirs)
             and all(a[1:] == b[1:] for a, b in zip(ours, theirs))
-            and all(a[0] == b[0] or (b[0] == "??" and a[0] in strings)
+            and all(a[0] == b[0] or (b[0] == "??" and a[0] + "\n" in strings)
                     for a, b in zip(ours, theirs)))
 
 
