@@ -143,6 +143,8 @@ static size_t ranges_take(struct walk *walk, Dwarf_Die *die, uint32_t scope, boo
 
 static void children_walk(struct walk *walk, Dwarf_Die *parent, uint32_t scope, unsigned depth);
 
+/* NOLINTBEGIN(misc-no-recursion): the tree's own shape; bounded by MAX_DEPTH */
+
 /* A function or an inlined call: a scope if it covers an address, and then its inner ones. */
 static void function_walk(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned depth,
                           bool inlined)
@@ -191,7 +193,6 @@ static void die_walk(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned
     }
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): the tree's own shape; bounded by MAX_DEPTH */
 static void children_walk(struct walk *walk, Dwarf_Die *parent, uint32_t scope, unsigned depth)
 {
     Dwarf_Die die;
@@ -206,6 +207,8 @@ static void children_walk(struct walk *walk, Dwarf_Die *parent, uint32_t scope, 
         die = next;
     }
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 /* What the language of the unit tells about where its functions are, and how they are named. */
 static void language_note(struct walk *walk, Dwarf_Die *unit_die)

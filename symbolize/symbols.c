@@ -78,8 +78,8 @@ static bool table_add(struct symbols *symbols, const struct elf_file *file, Elf_
         size_t length = at == NULL ? strlen(name) : (size_t)(at - name);
         if (length > NAME_MAX_BYTES || end <= raw.st_value)
             continue;
-        const struct symbol symbol = {raw.st_value, end, name, (uint32_t)length,
-                                      rank_of(&raw, name)};
+        const struct symbol symbol = {
+            raw.st_value, end, name, (uint32_t)length, rank_of(&raw, name), raw.st_size == 0};
         if (!symbols_add(symbols, &symbol))
             return false;
     }
@@ -133,8 +133,10 @@ void symbols_finish(struct symbols *symbols)
     for (size_t i = 1; i < n; i++) {
         if (table[i].vaddr != table[kept].vaddr)
             table[++kept] = table[i];
-        else if (table[i].end > table[kept].end && table[kept].rank >= 500)
-            table[kept].end = table[i].end;
+    }
+    for (size_t i = 0; i < kept; i++) {
+        if (table[i].sizeless && table[i].end > table[i + 1].vaddr)
+            table[i].end = table[i + 1].vaddr;
     }
     symbols->table.n = kept + 1;
     symbols->n_sorted = symbols->table.n;

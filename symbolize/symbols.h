@@ -22,6 +22,7 @@ struct symbol {
     const char *name; /* may carry an "@VERSION": length says where the name ends          */
     uint32_t length;
     uint32_t rank; /* of the names of one address the lowest is shown */
+    bool sizeless; /* the table does not say where it ends            */
 };
 
 struct symbols {
