@@ -30,13 +30,15 @@ SIGNAL_SAFE static void account_handler(uint64_t begin_tsc, uint64_t time_ns)
 /* A tick of our clock in a thread we know. SIGNAL */
 SIGNAL_SAFE static void take_tick(struct thread *thread, const void *context)
 {
-    uint64_t begin_tsc = tsc_read();
-    uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);
     recording_count(&session.recording.header->n_ticks, 1);
     clock_ticked(&thread->clock);
     if (session.options.empty_handler)
         return;
+    /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
+     * is not our handler's time, so the account begins behind it. */
     uint64_t steps = grid_advance(&thread->grid, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    uint64_t begin_tsc = tsc_read();
+    uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);
     if (steps > 0)
         sample_take(thread, context, time_ns, steps);
     account_handler(begin_tsc, time_ns);
