@@ -1,0 +1,202 @@
+/* build.c - see build.h. Steers; the stacks are made in node_stacks.c. */
+#include "build.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node_stacks.h"
+
+enum { KIND_SAMPLES, KIND_CPU, N_KINDS };
+
+struct build {
+    const struct recording *const *recordings;
+    size_t n;
+    struct profile_builder *builder;
+    struct node_stacks *stacks;
+    uint64_t start_ns; /* of the earliest recording: where the profile's time begins */
+};
+
+static uint64_t multiply_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Nanoseconds from the profile's start to the recording's. */
+static uint64_t recording_start(const struct build *build, const struct recording *recording)
+{
+    return recording->header.start_time_ns - build->start_ns;
+}
+
+/* Nanoseconds from the recording's start to its end, or to the last thing it knows of. */
+static uint64_t recording_length(const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    if (header->end_time_ns > header->start_time_ns)
+        return header->end_time_ns - header->start_time_ns;
+    uint64_t last_ns = 0;
+    for (size_t i = 0; i < recording->n_threads; i++) {
+        if (recording->threads[i].end_ns > last_ns)
+            last_ns = recording->threads[i].end_ns;
+    }
+    return last_ns;
+}
+
+static void scalars_set(struct build *build)
+{
+    struct profile_scalars *scalars = profile_builder_scalars(build->builder);
+    const struct capture_header *first = &build->recordings[0]->header;
+    for (size_t i = 0; i < build->n; i++) {
+        const struct capture_header *header = &build->recordings[i]->header;
+        if (header->start_time_ns < first->start_time_ns)
+            first = header;
+    }
+    build->start_ns = first->start_time_ns;
+    scalars->n_kinds = N_KINDS;
+    scalars->kinds[KIND_SAMPLES] =
+        (struct profile_kind){profile_add_cstring(build->builder, "samples"), PROFILE_UNIT_COUNT};
+    scalars->kinds[KIND_CPU] =
+        (struct profile_kind){profile_add_cstring(build->builder, "cpu"), PROFILE_UNIT_NS};
+    scalars->has_times = true;
+    scalars->start_time_ns = first->start_time_ns;
+    scalars->start_realtime_ns = first->start_realtime_ns;
+    scalars->period = first->period;
+    for (size_t i = 0; i < build->n; i++) {
+        uint64_t end = add_saturated(recording_start(build, build->recordings[i]),
+                                     recording_length(build->recordings[i]));
+        if (end > scalars->duration_ns)
+            scalars->duration_ns = end;
+    }
+}
+
+static void metadata_add(struct build *build)
+{
+    static const char *const keys[] = {"exe", "cwd", "host", "unwinder"};
+    const struct recording *recording = build->recordings[0];
+    struct text command = recording_info_get(recording, "command");
+    char *words = malloc(command.length + 1);
+    if (words != NULL && command.length != 0) {
+        /* Words joined by NUL become words joined by blanks. */
+        for (size_t i = 0; i < command.length; i++)
+            words[i] = command.bytes[i] == '\0' ? ' ' : command.bytes[i];
+        size_t length = command.length;
+        while (length > 0 && words[length - 1] == ' ')
+            length--;
+        profile_add_metadata(build->builder, "command", words, length);
+    }
+    free(words);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct text value = recording_info_get(recording, keys[i]);
+        if (value.length != 0)
+            profile_add_metadata(build->builder, keys[i], value.bytes, value.length);
+    }
+    char rate[24];
+    int n = snprintf(rate, sizeof rate, "%" PRIu32, recording->header.frequency_hz);
+    profile_add_metadata(build->builder, "frequency_hz", rate, (size_t)n);
+}
+
+/* The program's name: the last part of its path, or of its first argument. */
+static uint32_t process_name(struct build *build, const struct recording *recording)
+{
+    struct text path = recording_info_get(recording, "exe");
+    if (path.length == 0) {
+        path = recording_info_get(recording, "command");
+        path.length = strnlen(path.bytes, path.length);
+    }
+    const char *slash = memrchr(path.bytes, '/', path.length);
+    if (slash != NULL && slash + 1 < path.bytes + path.length) {
+        path.length -= (size_t)(slash + 1 - path.bytes);
+        path.bytes = slash + 1;
+    }
+    return profile_add_text(build->builder, path.bytes, path.length);
+}
+
+/* Ids of the recording's threads by index in it; heap, NULL when out of memory. */
+static uint32_t *threads_add(struct build *build, const struct recording *recording)
+{
+    uint64_t start = recording_start(build, recording);
+    const struct profile_process process = {
+        .name = process_name(build, recording),
+        .pid = recording->header.pid,
+        .ppid = recording->header.ppid,
+        .start_ns = start,
+        .end_ns = add_saturated(start, recording_length(recording)),
+    };
+    uint32_t process_id = profile_add_process(build->builder, &process);
+    uint32_t *ids = calloc(recording->n_threads + 1, sizeof *ids);
+    for (size_t i = 0; i < recording->n_threads && ids != NULL; i++) {
+        const struct recording_thread *from = &recording->threads[i];
+        bool cpu_known = from->ended && from->end_cpu_ns >= from->start_cpu_ns;
+        const struct profile_thread thread = {
+            .process = process_id,
+            .name = profile_add_text(build->builder, from->name.bytes, from->name.length),
+            .tid = from->tid,
+            .start_ns = add_saturated(start, from->start_ns),
+            .end_ns = add_saturated(start, from->end_ns),
+            .cpu_ns = cpu_known ? from->end_cpu_ns - from->start_cpu_ns : 0,
+        };
+        ids[i] = profile_add_thread(build->builder, &thread);
+    }
+    return ids;
+}
+
+static bool recording_add(struct build *build, size_t index)
+{
+    const struct recording *recording = build->recordings[index];
+    uint64_t start = recording_start(build, recording);
+    uint32_t *threads = threads_add(build, recording);
+    uint32_t *stacks = calloc(recording->n_nodes, sizeof *stacks);
+    bool done = threads != NULL && stacks != NULL;
+    if (done)
+        node_stacks_map(build->stacks, index, stacks);
+    for (size_t i = 0; i < recording->n_samples && done; i++) {
+        const struct recording_sample *from = &recording->samples[i];
+        uint64_t values[N_KINDS] = {
+            [KIND_SAMPLES] = from->kind == RECORDING_TICK,
+            [KIND_CPU] = multiply_saturated(from->steps, recording->header.period),
+        };
+        const struct profile_sample sample = {
+            .thread = threads[from->thread],
+            .stack = stacks[from->node],
+            .time_ns = add_saturated(start, from->time_ns),
+        };
+        profile_add_sample(build->builder, &sample, values);
+        node_stacks_weigh(build->stacks, index, from->node, values[KIND_CPU]);
+    }
+    free(threads);
+    free(stacks);
+    return done;
+}
+
+bool profile_build(const struct recording *const *recordings, size_t n,
+                   const struct build_options *options, struct profile **out,
+                   struct account *account, struct err *err)
+{
+    struct build build = {.recordings = recordings, .n = n};
+    for (size_t i = 0; i < n; i++)
+        account_add_recording(account, recordings[i]);
+    if (n == 0)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "no recording");
+    if (!profile_builder_create(&build.builder, err))
+        return false;
+    scalars_set(&build);
+    metadata_add(&build);
+    bool done = node_stacks_create(recordings, n, options, build.builder, &build.stacks, err);
+    for (size_t i = 0; i < n && done; i++)
+        done = recording_add(&build, i) || err_fail_memory(err);
+    if (done)
+        done = node_stacks_account(build.stacks, account) || err_fail_memory(err);
+    node_stacks_destroy(build.stacks);
+    if (!done) {
+        profile_builder_destroy(build.builder);
+        return false;
+    }
+    return profile_builder_finish(build.builder, out, err);
+}
