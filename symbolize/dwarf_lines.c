@@ -22,14 +22,14 @@ static size_t row_find(Dwarf_Lines *lines, size_t n, uint64_t vaddr)
     return low == 0 ? n : low - 1;
 }
 
-static void place_set(struct search *search, struct place *place, Dwarf_Line *row)
+static void place_set(struct search *search, Dwarf_CU *unit, struct place *place, Dwarf_Line *row)
 {
     bool end = false;
     int line = 0;
     int column = 0;
     if (dwarf_lineendsequence(row, &end) != 0 || end || dwarf_lineno(row, &line) != 0)
         return;
-    place->file = search_text(search, dwarf_linesrc(row, NULL, NULL));
+    place->file = search_path(search, unit, dwarf_linesrc(row, NULL, NULL));
     place->line = line > 0 ? (uint32_t)line : 0;
     if (dwarf_linecol(row, &column) == 0 && column > 0)
         place->column = (uint32_t)column;
@@ -47,6 +47,6 @@ void dwarf_lines_find(struct search *search, uint32_t unit, Dwarf_Die *unit_die)
             continue;
         size_t row = row_find(lines, n_rows, search->vaddrs[i]);
         if (row < n_rows)
-            place_set(search, place, dwarf_onesrcline(lines, row));
+            place_set(search, unit_die->cu, place, dwarf_onesrcline(lines, row));
     }
 }

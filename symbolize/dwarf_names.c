@@ -2,6 +2,7 @@
 #include "dwarf_names.h"
 
 #include <dwarf.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,23 @@ uint32_t search_text(struct search *search, const char *text)
     if (text != NULL && !intern_add(search->texts, text, strlen(text), &id))
         search->no_memory = true;
     return id;
+}
+
+uint32_t search_path(struct search *search, Dwarf_CU *unit, const char *path)
+{
+    Dwarf_Die unit_die;
+    Dwarf_Attribute attribute;
+    if (path == NULL || path[0] == '/' ||
+        dwarf_cu_die(unit, &unit_die, NULL, NULL, NULL, NULL, NULL, NULL) == NULL)
+        return search_text(search, path);
+    const char *folder = dwarf_formstring(dwarf_attr(&unit_die, DW_AT_comp_dir, &attribute));
+    size_t length = folder == NULL ? 0 : strlen(folder);
+    /* A path of folder 0 begins with the compilation folder, be it relative or not. */
+    if (length == 0 || (strncmp(path, folder, length) == 0 && path[length] == '/'))
+        return search_text(search, path);
+    char joined[PATH_MAX];
+    int n = snprintf(joined, sizeof joined, "%s/%s", folder, path);
+    return search_text(search, n > 0 && (size_t)n < sizeof joined ? joined : path);
 }
 
 /* Addresses of [start, end) without a unit become this one's. */

@@ -52,6 +52,10 @@ size_t search_lower(const struct search *search, uint64_t vaddr);
 /* A text of libdw (NULL = none) as an id. */
 uint32_t search_text(struct search *search, const char *text);
 
+/* A path of `unit`'s line table as an id. libdw leaves the compilation folder out of relative paths
+ * of DWARF 5; here it is put in front. */
+uint32_t search_path(struct search *search, Dwarf_CU *unit, const char *path);
+
 /* Gives the addresses of unit `unit` their innermost scopes. */
 void dwarf_scopes_find(struct search *search, uint32_t unit, Dwarf_Die *unit_die);
 

@@ -54,7 +54,16 @@ static uint32_t call_file(struct walk *walk, Dwarf_Die *die)
     if (walk->files == NULL || dwarf_attr(die, DW_AT_call_file, &attribute) == NULL ||
         dwarf_formudata(&attribute, &index) != 0 || index >= walk->n_files)
         return 0;
-    return search_text(walk->search, dwarf_filesrc(walk->files, index, NULL, NULL));
+    return search_path(walk->search, die->cu, dwarf_filesrc(walk->files, index, NULL, NULL));
+}
+
+/* The file of the definition; its attribute may stand in another unit, whose files then count. */
+static uint32_t decl_file(struct walk *walk, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == NULL)
+        return 0;
+    return search_path(walk->search, attribute.cu, dwarf_decl_file(die));
 }
 
 /* The new scope's index, 0 when out of memory. */
@@ -65,7 +74,7 @@ static uint32_t scope_add(struct walk *walk, Dwarf_Die *die, uint32_t parent, bo
     bool is_linkage_name;
     scope.name = search_text(search, function_name(die, &is_linkage_name));
     scope.unmangled = walk->mangles && !is_linkage_name;
-    scope.decl_file = search_text(search, dwarf_decl_file(die));
+    scope.decl_file = decl_file(walk, die);
     int line = 0;
     if (dwarf_decl_line(die, &line) == 0 && line > 0)
         scope.decl_line = (uint32_t)line;
