@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "segment.h"
 
 #define MODULES_MAX 4096u
 #define MODULE_BUILD_ID_MAX 32u
@@ -31,6 +32,7 @@ struct module {
     const char *path; /* of the link map ("" never: the program's own path is filled in); copied */
     uint32_t build_id_bytes; /* 0..MODULE_BUILD_ID_MAX */
     uint8_t build_id[MODULE_BUILD_ID_MAX];
+    struct segments segments; /* what of it may be read and run; none where its header is hidden */
     uint32_t recorded; /* 0 or 1, atomic: a MODULE record for it is committed (recording.h) */
 };
 

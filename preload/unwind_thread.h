@@ -1,0 +1,70 @@
+/* unwind_thread.h - what the engines keep per thread, and the helpers they share.
+ *
+ * Inside of unwind.h; others use that one. One mapping per thread, most of it touched only as far
+ * as stacks are deep and code is varied.
+ * Context    SIGNAL, by the thread that owns it. */
+#ifndef SAMPLER_UNWIND_THREAD_H
+#define SAMPLER_UNWIND_THREAD_H
+
+#include "cfi.h"
+#include "rule_cache.h"
+#include "unwind.h"
+#include "unwind_arch.h"
+#include "unwind_memory.h"
+#include "unwind_step.h"
+
+/* Room for libunwind's cursor, whose size its header gives (unwind_libunwind.c checks it). */
+#define UNWIND_CURSOR_WORDS 256u
+
+struct unwind_thread {
+    struct unwind_memory memory;
+    struct unwind_registers base; /* of the last interrupted frame: the leaf, or behind a signal */
+    struct unwind_registers registers; /* of the current frame, where all are followed           */
+    struct cfi_row row;
+    struct cfi_workspace workspace;
+    uint64_t cursor[UNWIND_CURSOR_WORDS];
+    struct rule_cache rules;
+    struct unwind_frame frames[UNWIND_MAX_FRAMES];
+};
+
+/* The cache entry for a frame, made if need be. Code in no module has none: *spare is filled.
+ *
+ * Which row is valid: that at pc if the frame was interrupted there; that at pc - 1 behind a call,
+ * which may be the last instruction of its function. A frame returned to at a place that is not
+ * behind a call was not left by one either: a landing pad the C++ runtime is about to enter, a
+ * signal trampoline, a context's start. That too is looked up at pc, and entry->exact says so. */
+SIGNAL_SAFE const struct rule_entry *unwind_rule_find(struct unwind_thread *thread, uint64_t pc,
+                                                      bool exact, uint32_t generation,
+                                                      struct rule_entry *spare);
+
+/* The whole row for address `lookup` into thread->row, and its fde. False: there is none. */
+SIGNAL_SAFE bool unwind_row_find(struct unwind_thread *thread, uint64_t lookup,
+                                 struct cfi_fde *fde);
+
+/* Code without a row: *state becomes the caller's by what the instructions at pc, the frame
+ * pointer and the word at sp tell, if that leads to a credible return address.
+ * SIGNAL_RETURN: pc is a signal trampoline; BAD_PC: a return address no code can be at. */
+enum unwind_guess_result {
+    UNWIND_GUESS_OK,
+    UNWIND_GUESS_END,
+    UNWIND_GUESS_NONE,
+    UNWIND_GUESS_SIGNAL_RETURN,
+    UNWIND_GUESS_BAD_PC,
+};
+SIGNAL_SAFE enum unwind_guess_result unwind_guess(struct unwind_memory *memory, bool exact,
+                                                  struct unwind_state *state);
+
+/* The engines. Each fills thread->frames, leaf first. */
+SIGNAL_SAFE struct unwind_result unwind_table_walk(struct unwind_thread *thread,
+                                                   const void *context,
+                                                   const struct unwind_frame **frames);
+SIGNAL_SAFE struct unwind_result unwind_fp_walk(struct unwind_thread *thread, const void *context,
+                                                const struct unwind_frame **frames);
+
+/* Loads libunwind; false, with the reason, if it is not there. SETUP. */
+bool unwind_libunwind_init(const char **why);
+/* In a section of its own: see unwind_libunwind.c. */
+struct unwind_result unwind_libunwind_walk(struct unwind_thread *thread, const void *context,
+                                           const struct unwind_frame **frames);
+
+#endif

@@ -1,0 +1,117 @@
+/* unwind_compare.cpp - the table engine against libunwind, stack by stack, in one handler.
+ *
+ *   unwind_compare [-v] [SECONDS [FREQUENCY_HZ [WORK]]]
+ *
+ * Runs each kind of awkward code of unwind_work.cpp, takes samples of it at a high rate, walks each
+ * with both engines and compares frame by frame. Prints a line per kind of work, and how the
+ * differing stacks differ. Exit status 0 when at least UNWIND_COMPARE_MIN (default 99.9) percent
+ * are equal, 1 when not, 77 when libunwind or a clock cannot be had. */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <time.h>
+
+#include "sample_clock.h"
+#include "unwind_pair.h"
+#include "unwind_work.h"
+
+namespace
+{
+double now_s()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+bool difference_is_like(const unwind_difference &a, const unwind_difference &b)
+{
+    return a.pc_before == b.pc_before && a.pc_ours == b.pc_ours && a.exact == b.exact &&
+           a.cut_ours == b.cut_ours && a.crashed == b.crashed;
+}
+
+/* One line per kind of difference, and one per reason stacks were cut for. */
+void differences_print(unsigned from)
+{
+    const unwind_difference *all = unwind_pair.differences;
+    for (unsigned i = from; i < unwind_pair.n_differences; i++) {
+        unsigned n_before = 0;
+        unsigned n_like = 0;
+        for (unsigned k = from; k < unwind_pair.n_differences; k++) {
+            bool like = difference_is_like(all[i], all[k]);
+            n_before += like && k < i;
+            n_like += like;
+        }
+        if (n_before > 0)
+            continue;
+        const unwind_difference &d = all[i];
+        printf("  %4u: frame %u: ours %#lx theirs %#lx, behind %#lx%s, leaf %#lx; depth %u / %u, "
+               "our cut %u%s\n",
+               n_like, d.at, d.pc_ours, d.pc_theirs, d.pc_before, d.exact ? " (exact)" : "",
+               d.pc_leaf, d.n_ours, d.n_theirs, d.cut_ours, d.crashed ? ", libunwind crashed" : "");
+    }
+    for (unsigned cut = 1; cut < 8; cut++) {
+        if (unwind_pair.n_cut[cut] > 0)
+            printf("  %4u: cut for reason %u, the last at %#lx\n", unwind_pair.n_cut[cut], cut,
+                   unwind_pair.pc_cut[cut]);
+    }
+}
+
+void maps_print()
+{
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps != nullptr && fgets(line, sizeof line, maps) != nullptr) {
+        if (strstr(line, "r-x") != nullptr || strstr(line, "r--p 00000000") != nullptr)
+            fputs(line, stdout);
+    }
+    if (maps != nullptr)
+        fclose(maps);
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const char *why = "";
+    setvbuf(stdout, nullptr, _IOLBF, 0);
+    bool verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
+    argc -= verbose;
+    argv += verbose;
+    double seconds = argc > 1 ? atof(argv[1]) : 0.3;
+    auto frequency_hz = static_cast<unsigned>(argc > 2 ? atoi(argv[2]) : 10000);
+    const char *minimum = getenv("UNWIND_COMPARE_MIN");
+    if (!unwind_pair_init(&why)) {
+        fprintf(stderr, "skipped: %s\n", why);
+        return 77;
+    }
+    if (!sample_clock_start(frequency_hz, unwind_pair_sample))
+        return 77;
+
+    unsigned all_samples = 0;
+    unsigned all_equal = 0;
+    uint64_t value = 0;
+    printf("%-12s %9s %9s %9s %8s %8s\n", "work", "samples", "equal", "complete", "depth",
+           "equal %");
+    for (const unwind_work *work = unwind_works; work->name != nullptr; work++) {
+        if (argc > 3 && strcmp(argv[3], work->name) != 0)
+            continue;
+        unsigned first_difference = unwind_pair.n_differences;
+        unwind_pair_reset();
+        for (double end = now_s() + seconds; now_s() < end;)
+            value += work->run(200);
+        unsigned samples = unwind_pair.n_samples;
+        unsigned equal = unwind_pair.n_equal;
+        printf("%-12s %9u %9u %9u %8.1f %8.3f\n", work->name, samples, equal, unwind_pair.n_cut[0],
+               static_cast<double>(unwind_pair.n_frames) / (samples + !samples),
+               100.0 * equal / (samples + !samples));
+        differences_print(first_difference);
+        all_samples += samples;
+        all_equal += equal;
+    }
+    sample_clock_stop();
+    double percent = 100.0 * all_equal / (all_samples + !all_samples);
+    printf("%-12s %9u %9u %27s %.3f   (%lx)\n", "all", all_samples, all_equal, "", percent, value);
+    if (verbose)
+        maps_print();
+    return all_samples > 0 && percent >= (minimum == nullptr ? 99.9 : atof(minimum)) ? 0 : 1;
+}
