@@ -1,0 +1,115 @@
+/* clock.c - see clock.h: which engine a thread gets. */
+#include "clock.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "clock_engine.h"
+
+/* Ticks of the timer beside a perf event: no faster than the kernel's own tick is of use. */
+#define HELPER_PERIOD_NS UINT64_C(4000000)
+
+/* Written in SETUP; afterwards constant, but for the errors: set by the first thread that is
+ * refused for good, read by the later ones, which then do not ask again. Relaxed: each alone is
+ * right. */
+static struct clock_settings settings;
+static enum options_clock wanted;
+static int perf_errno;      /* of the event with the kernel in it */
+static int perf_user_errno; /* of the event without */
+
+/* SETUP */
+void clock_setup(const struct options *options)
+{
+    settings = (struct clock_settings){.period_ns = options->period_ns, .signo = options->signo};
+    wanted = options->clock;
+}
+
+/* any context */
+void clock_init(struct clock *clock)
+{
+    *clock = (struct clock){.perf_fd = -1, .timer_id = -1};
+}
+
+/* Errors that will not change for the next thread, as opposed to a table that is full just now. */
+static bool is_final(int error)
+{
+    return error != EMFILE && error != ENFILE && error != ENOMEM && error != EAGAIN &&
+           error != EINTR && error != ESRCH;
+}
+
+/* Asks for a perf event unless it was refused before. SETUP, HOOK */
+static int perf_try(struct clock *clock, pid_t tid, uint64_t first_ns, bool with_kernel)
+{
+    int *known = with_kernel ? &perf_errno : &perf_user_errno;
+    int error = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (error != 0)
+        return error;
+    error = clock_perf_arm(clock, &settings, tid, first_ns, with_kernel);
+    if (error != 0 && is_final(error))
+        __atomic_store_n(known, error, __ATOMIC_RELAXED);
+    return error;
+}
+
+/* SETUP, HOOK */
+bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns)
+{
+    int perf_error = 0;
+    clock_init(clock);
+    if (wanted != OPTIONS_CLOCK_TIMER) {
+        perf_error = perf_try(clock, tid, first_ns, true);
+        if (perf_error == 0) {
+            clock->kind = CAPTURE_CLOCK_PERF;
+            return true;
+        }
+        int user_error = perf_try(clock, tid, first_ns, false);
+        if (user_error == 0) {
+            clock->kind = CAPTURE_CLOCK_PERF_USER;
+            clock->why_errno = perf_error;
+            uint64_t helper_ns =
+                settings.period_ns > HELPER_PERIOD_NS ? settings.period_ns : HELPER_PERIOD_NS;
+            clock_timer_arm(clock, &settings, tid, helper_ns, helper_ns);
+            return true;
+        }
+    }
+    int timer_error = clock_timer_arm(clock, &settings, tid, first_ns, settings.period_ns);
+    clock->why_errno = perf_error != 0 ? perf_error : timer_error;
+    if (timer_error == 0)
+        clock->kind = CAPTURE_CLOCK_TIMER;
+    return timer_error == 0;
+}
+
+/* HOOK, EXIT */
+void clock_disarm(struct clock *clock)
+{
+    clock_perf_disarm(clock);
+    clock_timer_disarm(clock);
+    clock->kind = CAPTURE_CLOCK_NONE;
+}
+
+/* HOOK: a forked child. Timers are not inherited; descriptors are. */
+void clock_abandon(struct clock *clock)
+{
+    clock->timer_id = -1;
+    clock_perf_disarm(clock);
+    clock->kind = CAPTURE_CLOCK_NONE;
+}
+
+/* SIGNAL */
+enum clock_tick clock_tick_of(const struct clock *clock, const siginfo_t *info)
+{
+    if (clock->perf_fd >= 0 && (info->si_code == POLL_IN || info->si_code == POLL_HUP) &&
+        info->si_fd == clock->perf_fd)
+        return CLOCK_TICK_MAIN;
+    if (clock->timer_id >= 0 && clock_timer_sent(clock, info))
+        return clock->kind == CAPTURE_CLOCK_TIMER ? CLOCK_TICK_MAIN : CLOCK_TICK_HELPER;
+    return CLOCK_TICK_FOREIGN;
+}
+
+/* SIGNAL */
+void clock_ticked(struct clock *clock)
+{
+    if (unlikely(clock->first_period)) {
+        clock->first_period = false;
+        clock_perf_set_period(clock, settings.period_ns);
+    }
+}

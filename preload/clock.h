@@ -1,0 +1,59 @@
+/* clock.h - what makes a thread's handler run once a period of its CPU time.
+ *
+ *   perf    a task-clock event of perf_event_open, one for each thread: real rates
+ *   timer   a POSIX timer on the thread's CPU clock: fires on the kernel's tick, the rest is made
+ *           up for by weights (grid.h)
+ *
+ * `auto` takes perf, without kernel time when only that is allowed, else timer. A perf event that
+ * may not count the kernel stays silent there, and what the kernel used would be credited to
+ * whatever runs next; so that one has a slow timer beside it, whose tick comes at the end of the
+ * system call that used the time.
+ * The first tick comes `first_ns` from now, so that threads shorter than a period are seen as often
+ * as they should be.
+ * Context    clock_setup: SETUP. clock_arm: SETUP, HOOK; the thread's own or, in SETUP, another.
+ * clock_disarm: HOOK, EXIT. clock_tick_of, clock_ticked: SIGNAL, by the thread. */
+#ifndef SAMPLER_CLOCK_H
+#define SAMPLER_CLOCK_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "capture.h"
+#include "context.h"
+#include "options.h"
+
+struct clock {
+    uint32_t kind;     /* enum capture_clock; NONE = not armed                         */
+    int why_errno;     /* of the better kind that failed, 0 = this was the first choice */
+    int perf_fd;       /* -1 = none                                                    */
+    uint64_t perf_id;  /* the kernel's name of the event: is perf_fd still it?         */
+    int timer_id;      /* kernel's, -1 = none                                          */
+    bool first_period; /* the event runs with the first, shorter period                */
+};
+
+enum clock_tick {
+    CLOCK_TICK_FOREIGN, /* a signal of someone else */
+    CLOCK_TICK_MAIN,
+    CLOCK_TICK_HELPER, /* of the timer beside a perf event */
+};
+
+void clock_setup(const struct options *options);
+
+/* An unarmed clock. */
+void clock_init(struct clock *clock);
+
+/* Arms the clock of thread `tid` (0 = the caller). False when there is none to be had. */
+bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns);
+void clock_disarm(struct clock *clock);
+
+/* In a forked child: closes what was inherited of a parent's thread. */
+void clock_abandon(struct clock *clock);
+
+SIGNAL_SAFE enum clock_tick clock_tick_of(const struct clock *clock, const siginfo_t *info);
+
+/* To be told of each tick. */
+SIGNAL_SAFE void clock_ticked(struct clock *clock);
+
+#endif

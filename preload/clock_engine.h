@@ -1,0 +1,24 @@
+/* clock_engine.h - the two engines behind clock.h. Each returns 0 or an errno. */
+#ifndef SAMPLER_CLOCK_ENGINE_H
+#define SAMPLER_CLOCK_ENGINE_H
+
+#include "clock.h"
+
+struct clock_settings {
+    uint64_t period_ns;
+    int signo;
+};
+
+int clock_perf_arm(struct clock *clock, const struct clock_settings *settings, pid_t tid,
+                   uint64_t first_ns, bool with_kernel);
+void clock_perf_disarm(struct clock *clock);
+SIGNAL_SAFE bool clock_perf_set_period(const struct clock *clock, uint64_t period_ns);
+
+int clock_timer_arm(struct clock *clock, const struct clock_settings *settings, pid_t tid,
+                    uint64_t first_ns, uint64_t period_ns);
+void clock_timer_disarm(struct clock *clock);
+
+/* What a timer's signal carries, so that it is known for ours. */
+SIGNAL_SAFE bool clock_timer_sent(const struct clock *clock, const siginfo_t *info);
+
+#endif

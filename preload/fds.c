@@ -1,0 +1,104 @@
+/* fds.c - see fds.h. */
+#include "fds.h"
+
+#include <errno.h>
+
+#include "os.h"
+
+#define FDS_MAX 65536 /* higher numbers work, but are not protected from close */
+#define WORD_BITS 64
+#define N_WORDS (FDS_MAX / WORD_BITS)
+
+/* One bit for each number; set and cleared atomically by whoever opens or closes, read by the close
+ * hooks. Relaxed: a thread that closes numbers it was never given has no order to rely on. */
+static uint64_t ours[N_WORDS];
+
+/* Above all words with a bit set; only grows. Spares the hooks the table. */
+static int above_all;
+
+/* any context */
+bool fds_is_ours(int fd)
+{
+    if (fd < 0 || fd >= __atomic_load_n(&above_all, __ATOMIC_RELAXED))
+        return false;
+    uint64_t word = __atomic_load_n(&ours[fd / WORD_BITS], __ATOMIC_RELAXED);
+    return (word >> (fd % WORD_BITS) & 1) != 0;
+}
+
+/* any context */
+int fds_next(int fd)
+{
+    int end = __atomic_load_n(&above_all, __ATOMIC_RELAXED);
+    for (fd = fd < 0 ? 0 : fd; fd < end; fd++) {
+        if (fd % WORD_BITS == 0 && __atomic_load_n(&ours[fd / WORD_BITS], __ATOMIC_RELAXED) == 0)
+            fd += WORD_BITS - 1;
+        else if (fds_is_ours(fd))
+            return fd;
+    }
+    return -1;
+}
+
+/* any context */
+void fds_forget(int fd)
+{
+    if (fd >= 0 && fd < FDS_MAX)
+        __atomic_and_fetch(&ours[fd / WORD_BITS], ~(UINT64_C(1) << (fd % WORD_BITS)),
+                           __ATOMIC_RELAXED);
+}
+
+/* any context */
+SIGNAL_SAFE static void fds_remember(int fd)
+{
+    if (fd >= FDS_MAX)
+        return;
+    __atomic_or_fetch(&ours[fd / WORD_BITS], UINT64_C(1) << (fd % WORD_BITS), __ATOMIC_RELAXED);
+    int end = (fd / WORD_BITS + 1) * WORD_BITS,
+        seen = __atomic_load_n(&above_all, __ATOMIC_RELAXED);
+    while (seen < end && !__atomic_compare_exchange_n(&above_all, &seen, end, false,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+}
+
+/* The kernel's table of a process grows with its highest number and is copied by fork, so "high"
+ * has a ceiling. any context */
+SIGNAL_SAFE static int high_number(int fd)
+{
+    struct rlimit limit;
+    if (os_limit_get(RLIMIT_NOFILE, &limit) != 0)
+        return -1;
+    const rlim_t ceiling = 4096;
+    if (limit.rlim_cur <= ceiling && limit.rlim_max > limit.rlim_cur) {
+        struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+        int high = -1;
+        if (os_limit_set(RLIMIT_NOFILE, &raised) == 0) {
+            high = os_fcntl(fd, F_DUPFD_CLOEXEC, (long)limit.rlim_cur);
+            os_limit_set(RLIMIT_NOFILE, &limit);
+        }
+        if (high >= 0)
+            return high;
+    }
+    rlim_t from = limit.rlim_cur / 4 * 3;
+    int high = os_fcntl(fd, F_DUPFD_CLOEXEC, (long)(from < ceiling ? from : ceiling));
+    return high >= 0 ? high : os_fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+/* any context */
+int fds_adopt(int fd)
+{
+    int high = high_number(fd);
+    int saved_errno = errno;
+    os_close(fd);
+    errno = saved_errno;
+    if (high >= 0)
+        fds_remember(high);
+    return high;
+}
+
+/* any context */
+void fds_close(int fd)
+{
+    if (fd < 0)
+        return;
+    fds_forget(fd);
+    os_close(fd);
+}

@@ -1,0 +1,106 @@
+/* handler.c - see handler.h. */
+#include "handler.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "libc_real.h"
+#include "os.h"
+#include "program_signal.h"
+#include "restart.h"
+#include "sample.h"
+#include "session.h"
+#include "thread.h"
+#include "tsc.h"
+
+/* Adds the time since `begin_tsc` to the header's account, cycles turned into ns by what has passed
+ * of both since the start. SIGNAL */
+SIGNAL_SAFE static void account_handler(uint64_t begin_tsc, uint64_t time_ns)
+{
+    struct capture_header *header = session.recording.header;
+    uint64_t run_tsc = begin_tsc - session.start_tsc;
+    if (begin_tsc == 0 || run_tsc == 0 || time_ns <= header->start_time_ns)
+        return;
+    double ns_per_cycle = (double)(time_ns - header->start_time_ns) / (double)run_tsc;
+    recording_count(&header->handler_ns,
+                    (uint64_t)((double)(tsc_read() - begin_tsc) * ns_per_cycle));
+}
+
+/* A tick of our clock in a thread we know. SIGNAL */
+SIGNAL_SAFE static void take_tick(struct thread *thread, const void *context)
+{
+    recording_count(&session.recording.header->n_ticks, 1);
+    clock_ticked(&thread->clock);
+    if (session.options.empty_handler)
+        return;
+    /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
+     * is not our handler's time, so the account begins behind it. */
+    uint64_t steps = grid_advance(&thread->grid, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    uint64_t begin_tsc = tsc_read();
+    uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);
+    if (steps > 0)
+        sample_take(thread, context, time_ns, steps);
+    account_handler(begin_tsc, time_ns);
+}
+
+/* Our clock's tick, whatever state we are in. SIGNAL */
+SIGNAL_SAFE static void on_tick(struct thread *thread, const void *context)
+{
+    if (unlikely(__atomic_load_n(&thread->in_handler, __ATOMIC_RELAXED) != 0)) {
+        if (session_phase() == SESSION_RUNNING)
+            recording_count(&session.recording.header->lost[CAPTURE_LOST_NESTED], 1);
+        return;
+    }
+    /* First the mark, then the question whether we still run: session.c stores the phase first and
+     * then looks for marks, so one of the two sees the other. */
+    __atomic_store_n(&thread->in_handler, 1, __ATOMIC_SEQ_CST);
+    if (likely(session_phase() == SESSION_RUNNING &&
+               __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == THREAD_LIVE))
+        take_tick(thread, context);
+    __atomic_store_n(&thread->in_handler, 0, __ATOMIC_RELEASE);
+}
+
+/* SIGNAL */
+SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+    struct thread *thread = thread_self;
+    if (unlikely(thread == NULL) && session_phase() == SESSION_RUNNING)
+        thread = thread_adopt();
+    if (likely(thread != NULL && clock_tick_of(&thread->clock, info) != CLOCK_TICK_FOREIGN))
+        on_tick(thread, context);
+    else if (program_signal_deliver(signo, info, context)) {
+        errno = saved_errno;
+        return;
+    }
+    restart_interrupted_call(context);
+    errno = saved_errno;
+}
+
+/* SETUP, HOOK */
+static bool install(struct sigaction *before)
+{
+    struct sigaction ours;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = on_signal;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    sigfillset(&ours.sa_mask);
+    return libc_real()->sigaction(session.options.signo, &ours, before) == 0;
+}
+
+/* SETUP */
+bool handler_install(void)
+{
+    struct sigaction before;
+    if (!install(&before))
+        return false;
+    program_signal_set(&before);
+    return true;
+}
+
+/* HOOK */
+void handler_install_again(void)
+{
+    install(NULL);
+}

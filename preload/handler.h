@@ -1,0 +1,20 @@
+/* handler.h - the signal handler of our clocks.
+ *
+ *   ours?  no -> the program's own handler, if it has one for this signal
+ *          yes -> weight from the CPU clock -> sample -> undo what the signal did to a system call
+ *
+ * Context    handler_install: SETUP. */
+#ifndef SAMPLER_HANDLER_H
+#define SAMPLER_HANDLER_H
+
+#include <stdbool.h>
+
+#include "context.h"
+
+/* Installs the handler; what was there before becomes the program's own (program_signal.h). */
+bool handler_install(void);
+
+/* Once more, after it was given away for an exec that failed. HOOK */
+void handler_install_again(void);
+
+#endif

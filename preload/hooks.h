@@ -1,0 +1,40 @@
+/* hooks.h - what the files with interposed functions (hooks_*.c) share.
+ *
+ * A hook changes nothing the program can see but what its file says, and steps aside altogether
+ * while there is no session. errno after it is what the real function left there. */
+#ifndef SAMPLER_HOOKS_H
+#define SAMPLER_HOOKS_H
+
+#include <stdbool.h>
+
+#include "context.h"
+#include "libc_real.h"
+#include "session.h"
+
+#define HOOK_EXPORT __attribute__((visibility("default")))
+
+/* Starts the library if its constructor has not run yet: another library's constructor calls a hook
+ * that matters. start.c */
+void start_once(void);
+
+/* Whether there was ever a session, so that our signal needs to be kept out of things. */
+static inline bool hooks_active(void)
+{
+    return session_phase() != SESSION_OFF;
+}
+
+/* SETUP: the key that tells of the end of threads, the handlers around fork and at exit. False when
+ * they cannot be had. */
+bool hooks_threads_setup(void);
+
+/* SETUP: the end of the first thread is told of, too. */
+void hooks_threads_begin_first(void);
+
+bool hooks_process_setup(void);
+
+/* The program's own reading of its mask: sets and returns what the calling thread believes about
+ * our signal (hooks_masks.c). */
+bool mask_believed(void);
+void mask_believe(bool blocked);
+
+#endif

@@ -1,0 +1,263 @@
+/* hooks_process.c - the process forks, replaces itself, or ends.
+ *
+ *   exit, return from main   on_exit, registered before the program's own and so run after them
+ *   quick_exit               __cxa_at_quick_exit, likewise
+ *   _exit, _Exit             interposed
+ *   exec*                    interposed: marked, and the mark taken back when it fails
+ *   fork                     handlers as of pthread_atfork
+ *
+ * abort, fatal signals and SIGKILL need nothing: the recording is complete at any instant. A vfork
+ * child runs in its parent's memory with another pid; nothing here does anything in it. */
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "handler.h"
+#include "hooks.h"
+#include "modules.h"
+#include "os.h"
+#include "program_signal.h"
+#include "report.h"
+#include "thread.h"
+
+extern int __cxa_at_quick_exit(void (*function)(void *), void *library);
+
+/* EXIT */
+static void end_and_report(int status)
+{
+    int saved_errno = errno;
+    if (session_end(status))
+        report_at_exit();
+    errno = saved_errno;
+}
+
+/* EXIT */
+static void on_exit_called(int status, void *unused)
+{
+    (void)unused;
+    end_and_report(status);
+}
+
+/* EXIT */
+static void on_quick_exit(void *unused)
+{
+    (void)unused;
+    end_and_report(-1);
+}
+
+/* EXIT */
+HOOK_EXPORT void _exit(int status)
+{
+    end_and_report(status);
+    libc_real()->exit_now(status);
+    __builtin_unreachable();
+}
+
+/* EXIT */
+HOOK_EXPORT void _Exit(int status)
+{
+    _exit(status);
+}
+
+/* ---- fork ---------------------------------------------------------------------------------- */
+
+/* Our signal is blocked along with all others while the process is copied: otherwise a copy that
+ * takes longer than a period is begun again at each tick, for ever. HOOK */
+static void before_fork(void)
+{
+    thread_registry_lock();
+}
+
+/* HOOK */
+static void after_fork_in_parent(void)
+{
+    int saved_errno = errno;
+    if (session.recording.header != NULL)
+        recording_count(&session.recording.header->n_forks, 1);
+    thread_registry_unlock();
+    errno = saved_errno;
+}
+
+/* HOOK */
+static void after_fork_in_child(void)
+{
+    int saved_errno = errno;
+    session_restart(true);
+    thread_registry_unlock();
+    errno = saved_errno;
+}
+
+/* ---- exec ---------------------------------------------------------------------------------- */
+
+struct exec_attempt {
+    bool paused;
+    bool removed; /* the recording, for want of samples */
+};
+
+/* The new program is to find our signal as it would without us: blocked or ignored if the program
+ * had it so. No tick may be pending then, or it would kill the new program. HOOK */
+static void give_signal_back(void)
+{
+    uint64_t ours = os_signal_bit(session.options.signo);
+    struct sigaction program;
+    program_signal_get(&program);
+    if (program.sa_handler == SIG_IGN)
+        libc_real()->sigaction(session.options.signo, &program, NULL);
+    if (mask_believed())
+        os_sigmask(SIG_BLOCK, &ours, NULL);
+}
+
+/* HOOK */
+static struct exec_attempt exec_begin(const char *path)
+{
+    struct exec_attempt attempt = {false, false};
+    if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
+        (path != NULL && access(path, X_OK) != 0))
+        return attempt;
+    attempt.paused = true;
+    session_pause_for_exec();
+    if (thread_self != NULL)
+        clock_disarm(&thread_self->clock);
+    attempt.removed = report_before_exec();
+    give_signal_back();
+    return attempt;
+}
+
+/* HOOK */
+static int exec_failed(struct exec_attempt attempt)
+{
+    int saved_errno = errno;
+    if (!attempt.paused)
+        return -1;
+    uint64_t ours = os_signal_bit(session.options.signo);
+    handler_install_again();
+    if (attempt.removed) {
+        thread_registry_lock();
+        session_restart(false);
+        thread_registry_unlock();
+    } else {
+        session_resume();
+        if (thread_self != NULL)
+            thread_rearm(thread_self);
+    }
+    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+    errno = saved_errno;
+    return -1;
+}
+
+/* HOOK */
+HOOK_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+    struct exec_attempt attempt = exec_begin(path);
+    libc_real()->execve(path, argv, envp);
+    return exec_failed(attempt);
+}
+
+/* HOOK */
+HOOK_EXPORT int execv(const char *path, char *const argv[])
+{
+    return execve(path, argv, environ);
+}
+
+/* HOOK */
+HOOK_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    struct exec_attempt attempt = exec_begin(NULL);
+    libc_real()->execvpe(file, argv, envp);
+    return exec_failed(attempt);
+}
+
+/* HOOK */
+HOOK_EXPORT int execvp(const char *file, char *const argv[])
+{
+    return execvpe(file, argv, environ);
+}
+
+/* HOOK */
+HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    struct exec_attempt attempt = exec_begin(NULL);
+    libc_real()->fexecve(fd, argv, envp);
+    return exec_failed(attempt);
+}
+
+/* HOOK */
+HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[],
+                         int flags)
+{
+    if (libc_real()->execveat == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    struct exec_attempt attempt = exec_begin(NULL);
+    libc_real()->execveat(fd, path, argv, envp, flags);
+    return exec_failed(attempt);
+}
+
+/* The arguments of an execl, from `first` to the NULL, as an array; `after` is left behind the
+ * NULL. */
+#define ARGUMENTS_COLLECT(argv, first, after)                                                      \
+    do {                                                                                           \
+        va_list counted;                                                                           \
+        size_t n_arguments = 1;                                                                    \
+        va_start(counted, first);                                                                  \
+        while (va_arg(counted, const char *) != NULL)                                              \
+            n_arguments++;                                                                         \
+        va_end(counted);                                                                           \
+        (argv) = alloca((n_arguments + 1) * sizeof(char *));                                       \
+        va_start(after, first);                                                                    \
+        (argv)[0] = (char *)(uintptr_t)(first);                                                    \
+        for (size_t i = 1; i <= n_arguments; i++)                                                  \
+            (argv)[i] = va_arg(after, char *);                                                     \
+    } while (0)
+
+/* HOOK */
+HOOK_EXPORT int execl(const char *path, const char *argument, ...)
+{
+    va_list rest;
+    char **argv;
+    ARGUMENTS_COLLECT(argv, argument, rest);
+    va_end(rest);
+    return execve(path, argv, environ);
+}
+
+/* HOOK */
+HOOK_EXPORT int execlp(const char *file, const char *argument, ...)
+{
+    va_list rest;
+    char **argv;
+    ARGUMENTS_COLLECT(argv, argument, rest);
+    va_end(rest);
+    return execvpe(file, argv, environ);
+}
+
+/* HOOK */
+HOOK_EXPORT int execle(const char *path, const char *argument, ...)
+{
+    va_list rest;
+    char **argv;
+    ARGUMENTS_COLLECT(argv, argument, rest);
+    char *const *envp = va_arg(rest, char *const *);
+    va_end(rest);
+    return execve(path, argv, envp);
+}
+
+/* ---- modules go ---------------------------------------------------------------------------- */
+
+/* HOOK */
+HOOK_EXPORT int dlclose(void *handle)
+{
+    int result = libc_real()->dlclose(handle);
+    modules_unloaded();
+    return result;
+}
+
+/* SETUP */
+bool hooks_process_setup(void)
+{
+    return on_exit(on_exit_called, NULL) == 0 && __cxa_at_quick_exit(on_quick_exit, NULL) == 0 &&
+           pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+}

@@ -1,0 +1,53 @@
+/* options.h - what the environment asks of the library.
+ *
+ *   SAMPLER_OUTPUT         pattern of the output file            %n.%p.folded
+ *                          %n command, %p pid, %h host, %r MPI or Slurm rank, %% percent
+ *   SAMPLER_FREQUENCY      samples per second of CPU time        999      (1..100000)
+ *   SAMPLER_EVENT          what is measured                      cpu
+ *   SAMPLER_CLOCK          auto, perf or timer                   auto
+ *   SAMPLER_UNWINDER       table, libunwind or fp                table
+ *   SAMPLER_FOLLOW         all: children by fork and exec too; none: this process only    all
+ *   SAMPLER_QUIET          1: no closing line                    0
+ *   SAMPLER_KEEP           1: keep the recording                 0
+ *   SAMPLER_TOOL           path of `sampler`                     found beside the library
+ *   SAMPLER_RECORDING_DIR  set by sampler-run: recordings go there as PID.N.sampler and are turned
+ *                          into a profile by it, not by the library
+ *   SAMPLER_SIGNAL         number of the signal to use           SIGPROF
+ *   SAMPLER_MAX_NODES      stack table limit of one stream       1048576
+ *   SAMPLER_HANDLER        empty: take ticks, record nothing (what a benchmark compares with)
+ *
+ * A value that cannot be used is said in one line on stderr, and the default is used. Names with
+ * the prefix SAMPLER_ that are not listed here belong to the tools.
+ * Context    options_read: SETUP. Afterwards constant. */
+#ifndef SAMPLER_OPTIONS_H
+#define SAMPLER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind.h"
+
+enum options_clock { OPTIONS_CLOCK_AUTO, OPTIONS_CLOCK_PERF, OPTIONS_CLOCK_TIMER };
+
+struct options {
+    const char *output; /* borrowed from the environment as it was at the start: copied */
+    const char *tool;
+    const char *recording_dir; /* NULL: none */
+    uint64_t period_ns;
+    uint32_t frequency_hz;
+    uint32_t max_nodes;
+    int signo;
+    enum options_clock clock;
+    enum unwind_engine unwinder;
+    bool follow;
+    bool quiet;
+    bool keep;
+    bool empty_handler;
+};
+
+void options_read(struct options *options);
+
+/* The name of an engine, as SAMPLER_UNWINDER has it. */
+const char *options_unwinder_name(enum unwind_engine engine);
+
+#endif

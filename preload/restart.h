@@ -1,0 +1,21 @@
+/* restart.h - system calls that our signal broke off go on as if nothing had happened.
+ *
+ * SA_RESTART covers only some calls; poll, select, epoll_wait, nanosleep, semop, sigtimedwait,
+ * sockets with timeouts and others return EINTR after any handler. A handler can tell: it was
+ * entered right behind a `syscall` instruction with -EINTR as the result. Then, if no other signal
+ * is waiting whose EINTR the program may want, the call is made again when the handler returns.
+ *
+ * Relative timeouts start anew. Our clocks tick only while the thread uses the processor, that is
+ * on its way into the call (nothing has passed yet) or out of it; select, ppoll and nanosleep(t, t)
+ * leave the rest of the time where the second call finds it. What remains is poll() woken by its
+ * timeout at the very moment of a tick: it waits once more.
+ * x86-64 only: elsewhere the result overwrites the first argument. */
+#ifndef SAMPLER_RESTART_H
+#define SAMPLER_RESTART_H
+
+#include "context.h"
+
+/* `context` is the handler's ucontext_t. SIGNAL */
+SIGNAL_SAFE void restart_interrupted_call(void *context);
+
+#endif

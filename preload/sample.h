@@ -1,0 +1,29 @@
+/* sample.h - from an interrupted thread to a record in its stream.
+ *
+ *   context -> unwind_stack -> frames -> nodes (stack_table, new ones into the stream) -> sample
+ *
+ * Context    sample_take: SIGNAL. The rest: SIGNAL, or by who ends the thread, its handler silent.
+ */
+#ifndef SAMPLER_SAMPLE_H
+#define SAMPLER_SAMPLE_H
+
+#include <stdint.h>
+
+#include "context.h"
+#include "thread.h"
+
+/* One tick of the thread, worth `steps` > 0 grid steps, at CLOCK_MONOTONIC time_ns. */
+SIGNAL_SAFE void sample_take(struct thread *thread, const void *context, uint64_t time_ns,
+                             uint64_t steps);
+
+/* Makes the stack of `context` the thread's last node; false when it cannot be recorded. */
+SIGNAL_SAFE bool sample_locate(struct thread *thread, const void *context);
+
+/* Steps since the last sample of a thread that ends: to its last stack, or, where they are too
+ * many for that to be honest or there is none, to CAPTURE_LOST_TAIL. */
+SIGNAL_SAFE void sample_credit_tail(struct thread *thread, uint64_t steps);
+
+/* In a forked child: the modules are to be recorded again. */
+void sample_forget_modules(void);
+
+#endif

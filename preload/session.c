@@ -1,0 +1,251 @@
+/* session.c - see session.h. */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "hooks.h"
+#include "line.h"
+#include "os.h"
+#include "paths.h"
+#include "sample.h"
+#include "thread.h"
+#include "tsc.h"
+
+#define NAME_ATTEMPTS 1000u
+#define DRAIN_NS UINT64_C(20000000) /* how long an ending process waits for handlers that run */
+
+struct session session = {.recording.fd = -1};
+
+/* any context */
+bool session_is_ours(void)
+{
+    return os_getpid() == session.pid;
+}
+
+/* SETUP, HOOK */
+static struct capture_header header_make(void)
+{
+    struct capture_header header = {
+        .magic = {'S', 'A', 'M', 'P', 'L', 'R', 'E', 'C'},
+        .version = CAPTURE_VERSION,
+        .header_bytes = CAPTURE_HEADER_BYTES,
+        .chunk_bytes = CAPTURE_CHUNK_BYTES,
+        .arch = CAPTURE_X86_64,
+        .pid = (uint32_t)session.pid,
+        .ppid = (uint32_t)getppid(),
+        .period = session.options.period_ns,
+        .frequency_hz = session.options.frequency_hz,
+        .time_unit_ns = RECORDING_TIME_UNIT_NS,
+        .clock =
+            session.options.clock == OPTIONS_CLOCK_TIMER ? CAPTURE_CLOCK_TIMER : CAPTURE_CLOCK_PERF,
+        .start_time_ns = os_clock_ns(CLOCK_MONOTONIC),
+        .start_realtime_ns = os_clock_ns(CLOCK_REALTIME),
+        .start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+    };
+#if defined(__aarch64__)
+    header.arch = CAPTURE_AARCH64;
+#endif
+    session.start_tsc = tsc_read();
+    return header;
+}
+
+/* Opens the recording under the first name that is free. SETUP, HOOK */
+static bool open_recording(void)
+{
+    static char path[RECORDING_PATH_MAX], wanted[RECORDING_PATH_MAX]; /* one caller at a time */
+    const char *folder = session.options.recording_dir;
+    struct capture_header header = header_make();
+    struct line line, output;
+    line_init(&line, wanted, sizeof wanted);
+    if (folder == NULL)
+        paths_add_output(&line, session.options.output);
+    errno = ENAMETOOLONG;
+    for (unsigned attempt = 0; attempt < NAME_ATTEMPTS && !line.cut; attempt++) {
+        struct line recording;
+        line_init(&recording, path, sizeof path);
+        line_init(&output, session.output, sizeof session.output);
+        if (folder != NULL)
+            paths_in_folder(&recording, folder, attempt);
+        else
+            paths_beside(&recording, &output, wanted, attempt);
+        errno = ENAMETOOLONG;
+        if (recording.cut || output.cut)
+            break;
+        if (recording_open(&session.recording, path, &header))
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    int error = errno;
+    char bytes[600];
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, "cannot create the recording ");
+    line_add(&line, path);
+    line_add(&line, ": ");
+    line_add(&line, strerror(error));
+    line_add(&line, "; nothing is sampled");
+    line_say(&line);
+    return false;
+}
+
+/* A note whose value is the content of a file under /proc. SETUP, HOOK */
+static void put_file_info(struct stream *stream, const char *key, const char *path)
+{
+    char bytes[4096];
+    int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    long n = syscall(SYS_read, fd, bytes, sizeof bytes);
+    os_close(fd);
+    if (n > 0 && bytes[n - 1] == '\0')
+        n--; /* the last argument's own end */
+    if (n > 0)
+        stream_put_info(stream, key, bytes, (size_t)n);
+}
+
+/* SETUP, HOOK */
+static void put_infos(struct stream *stream)
+{
+    char bytes[4096];
+    struct utsname names;
+    put_file_info(stream, "command", "/proc/self/cmdline");
+    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", bytes, sizeof bytes);
+    if (n > 0)
+        stream_put_info(stream, "exe", bytes, (size_t)n);
+    n = syscall(SYS_getcwd, bytes, sizeof bytes);
+    if (n > 1)
+        stream_put_info(stream, "cwd", bytes, (size_t)n - 1);
+    if (uname(&names) == 0)
+        stream_put_info(stream, "host", names.nodename, strlen(names.nodename));
+    const char *unwinder = options_unwinder_name(session.options.unwinder);
+    stream_put_info(stream, "unwinder", unwinder, strlen(unwinder));
+    stream_put_info(stream, "version", SAMPLER_VERSION, strlen(SAMPLER_VERSION));
+}
+
+/* SETUP, HOOK */
+bool session_begin(void)
+{
+    session.pid = os_getpid();
+    if (!open_recording())
+        return false;
+    struct thread *thread = thread_reserve_locked();
+    if (thread == NULL) {
+        unlink(session.recording.path);
+        recording_abandon(&session.recording);
+        return false;
+    }
+    put_infos(&thread->stream);
+    __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
+    thread_begin(thread, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    return true;
+}
+
+/* HOOK: the only thread, lock held and signals blocked by it */
+void session_restart(bool is_child)
+{
+    uint32_t phase = session_phase();
+    bool mask_blocked = mask_believed();
+    __atomic_store_n(&session.phase, SESSION_OFF, __ATOMIC_SEQ_CST);
+    if (phase == SESSION_OFF)
+        return;
+    session.n_streams = 0;
+    session.n_samples = 0;
+    thread_registry_restart();
+    recording_abandon(&session.recording);
+    sample_forget_modules();
+    session.is_fork_child |= is_child;
+    if (phase == SESSION_ENDED || (is_child && !session.options.follow))
+        return;
+    session_begin();
+    mask_believe(mask_blocked);
+}
+
+/* Waits, but not for ever, until no other thread is inside its handler. The phase is no longer
+ * RUNNING, so none starts to write. HOOK, EXIT */
+static void drain_handlers(void)
+{
+    uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
+    for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot) {
+        while (t != thread_self && __atomic_load_n(&t->in_handler, __ATOMIC_SEQ_CST) != 0 &&
+               os_clock_ns(CLOCK_MONOTONIC) < give_up_ns)
+            syscall(SYS_sched_yield);
+    }
+}
+
+/* The process's CPU time, as getrusage has it. HOOK, EXIT */
+static uint64_t process_cpu_ns(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return 0;
+    uint64_t seconds = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+    uint64_t micros = (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    return seconds * OS_NS_PER_S + micros * 1000;
+}
+
+/* HOOK, EXIT */
+static void write_end(enum capture_end end, int status)
+{
+    struct capture_header *header = session.recording.header;
+    header->end_cpu_ns = process_cpu_ns();
+    header->end_time_ns = os_clock_ns(CLOCK_MONOTONIC);
+    header->exit_status = status >= 0 ? (uint32_t)status : 0;
+    __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
+}
+
+/* EXIT */
+bool session_end(int status)
+{
+    uint32_t running = SESSION_RUNNING;
+    if (!session_is_ours() ||
+        !__atomic_compare_exchange_n(&session.phase, &running, SESSION_ENDED, false,
+                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return false;
+    uint64_t ours = os_signal_bit(session.options.signo);
+    os_sigmask(SIG_BLOCK, &ours, NULL);
+    drain_handlers();
+    for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
+        thread_finish(t);
+    write_end(CAPTURE_EXITED, status);
+    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+    return true;
+}
+
+/* HOOK */
+void session_pause_for_exec(void)
+{
+    __atomic_store_n(&session.phase, SESSION_PAUSED, __ATOMIC_SEQ_CST);
+    drain_handlers();
+    for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
+        if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE)
+            thread_settle(t, t == thread_self);
+    write_end(CAPTURE_EXEC, -1);
+}
+
+/* HOOK */
+void session_resume(void)
+{
+    struct capture_header *header = session.recording.header;
+    __atomic_store_n(&header->end, CAPTURE_RUNNING, __ATOMIC_RELEASE);
+    header->end_time_ns = 0;
+    header->end_cpu_ns = 0;
+    __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
+}
+
+/* any context but SIGNAL */
+uint64_t session_n_samples(void)
+{
+    return __atomic_load_n(&session.n_samples, __ATOMIC_RELAXED);
+}
+
+/* any context but SIGNAL */
+bool session_has_one_thread(void)
+{
+    unsigned n = 0;
+    for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
+        n += __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) != THREAD_FREE;
+    return n <= 1;
+}

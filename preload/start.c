@@ -1,0 +1,179 @@
+/* start.c - the library's constructor: options, engines, hooks, then the first tick.
+ *
+ * Whatever goes wrong here is said in one line, and the program runs unsampled. In a program that
+ * runs with more rights than its caller (AT_SECURE) nothing happens at all. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "handler.h"
+#include "hooks.h"
+#include "line.h"
+#include "modules.h"
+#include "os.h"
+#include "report.h"
+#include "thread.h"
+
+/* SETUP */
+static void say(const char *text)
+{
+    char bytes[300];
+    struct line line;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, text);
+    line_say(&line);
+}
+
+/* Takes our library out of an LD_PRELOAD list, in place. `name`: its file name. SETUP */
+static void remove_from_list(char *list, const char *name)
+{
+    char *to = list;
+    size_t name_length = strlen(name);
+    for (char *from = list; *from != '\0';) {
+        size_t length = strcspn(from, ": ");
+        size_t whole = length + (from[length] != '\0');
+        bool is_ours = length >= name_length &&
+                       memcmp(from + length - name_length, name, name_length) == 0 &&
+                       (length == name_length || from[length - name_length - 1] == '/');
+        if (!is_ours) {
+            memmove(to, from, whole);
+            to += whole;
+        }
+        from += whole;
+    }
+    *to = '\0';
+    if (to > list && (to[-1] == ':' || to[-1] == ' '))
+        to[-1] = '\0';
+}
+
+/* SAMPLER_FOLLOW=none: children start without us. SETUP */
+static void leave_environment(void)
+{
+    const char *slash = strrchr(report_library_path(), '/');
+    const char *name = slash != NULL ? slash + 1 : "libsampler.so";
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+        if (strncmp(*variable, "LD_PRELOAD=", 11) != 0)
+            continue;
+        remove_from_list(*variable + 11, name);
+        if ((*variable)[11] != '\0')
+            return;
+        for (char **next = variable; *next != NULL; next++)
+            next[0] = next[1];
+        return;
+    }
+}
+
+/* A thread that was there before us gets its clock from outside. SETUP */
+static void begin_thread(const char *name)
+{
+    pid_t tid = 0;
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c < '0' || *c > '9')
+            return;
+        tid = tid * 10 + (*c - '0');
+    }
+    if (tid == 0 || tid == os_gettid())
+        return;
+    struct thread *thread = thread_reserve();
+    if (thread != NULL)
+        thread_begin_other(thread, tid);
+}
+
+/* SETUP */
+static void begin_existing_threads(void)
+{
+    struct {
+        uint64_t ino;
+        int64_t offset;
+        uint16_t length;
+        uint8_t type;
+        char name[];
+    } const *entry;
+    _Alignas(8) char bytes[2048];
+    int fd = os_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    long n;
+    while (fd >= 0 && (n = syscall(SYS_getdents64, fd, bytes, sizeof bytes)) > 0) {
+        for (long at = 0; at < n; at += entry->length) {
+            entry = (const void *)(bytes + at);
+            begin_thread(entry->name);
+        }
+    }
+    if (fd >= 0)
+        os_close(fd);
+}
+
+/* SETUP */
+static void choose_unwinder(void)
+{
+    const char *why = "";
+    if (unwind_init(session.options.unwinder, &why))
+        return;
+    char bytes[300];
+    struct line line;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, "unwinder ");
+    line_add(&line, options_unwinder_name(session.options.unwinder));
+    line_add(&line, " cannot be had (");
+    line_add(&line, why);
+    line_add(&line, "); using table");
+    line_say(&line);
+    session.options.unwinder = UNWIND_TABLE;
+}
+
+/* SETUP */
+static void start(void)
+{
+    uint64_t ours;
+    uint64_t before = 0;
+    libc_real();
+    line_remember_stderr();
+    report_setup();
+    options_read(&session.options);
+    ours = os_signal_bit(session.options.signo);
+    if (!session.options.follow)
+        leave_environment();
+    modules_init();
+    choose_unwinder();
+    clock_setup(&session.options);
+    if (!hooks_threads_setup() || !hooks_process_setup()) {
+        say("out of thread keys or exit handlers; nothing is sampled");
+        return;
+    }
+    /* The handler before the clock: a tick without one would end the program. */
+    os_sigmask(SIG_BLOCK, &ours, &before);
+    if (!handler_install()) {
+        say("the signal cannot be handled; nothing is sampled");
+        return;
+    }
+    thread_registry_lock();
+    bool begun = session_begin();
+    thread_registry_unlock();
+    if (begun) {
+        mask_believe((before & ours) != 0);
+        begin_existing_threads();
+        hooks_threads_begin_first();
+    }
+    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
+/* SETUP */
+void start_once(void)
+{
+    static bool started;
+    if (likely(__atomic_load_n(&started, __ATOMIC_RELAXED)))
+        return;
+    __atomic_store_n(&started, true, __ATOMIC_RELAXED);
+    int saved_errno = errno;
+    if (getauxval(AT_SECURE) == 0)
+        start();
+    errno = saved_errno;
+}
+
+/* SETUP */
+__attribute__((constructor)) static void on_load(void)
+{
+    start_once();
+}

@@ -1,0 +1,9 @@
+#!/bin/bash
+# expect_refusal.sh CHECK WORDS OBJECT... - passes when CHECK refuses OBJECT (status 1) and says WORDS.
+check=$1
+words=$2
+shift 2
+out=$("$check" "$@")
+status=$?
+echo "$out"
+[ $status -eq 1 ] && grep -qF -- "$words" <<<"$out"
