@@ -272,6 +272,8 @@ static bool from_environment(struct options *out, struct err *err)
         const struct option_row *row = &option_table[id];
         if (out->given[id] || row->environment == NULL || !option_taken(id, out->command))
             continue;
+        if (id == OPTION_OUTPUT && out->command == COMMAND_REPORT)
+            continue; /* a pattern, of the library's; it tells us the name */
         const char *value = getenv(row->environment);
         if (value == NULL || value[0] == '\0')
             continue;

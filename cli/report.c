@@ -174,13 +174,26 @@ static size_t output_count(const struct options *options)
     return options->n_outputs > 0 ? options->n_outputs : 1;
 }
 
+/* What sampler-run is given, and the default, are patterns. `sampler report -o` is handed a
+ * finished name (by the library at the end of a program, say), in which a percent sign is one. */
+static bool output_expand(const struct options *options, size_t index,
+                          const struct pattern_values *values, char *out, size_t out_bytes,
+                          struct err *err)
+{
+    const char *pattern = output_pattern(options, index);
+    if (options->command == COMMAND_RUN || options->n_outputs == 0)
+        return pattern_expand(pattern, values, out, out_bytes, err);
+    int n = snprintf(out, out_bytes, "%s", pattern);
+    return (n >= 0 && (size_t)n < out_bytes) ||
+           err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "%.100s: the file name is too long", pattern);
+}
+
 bool report_check_outputs(const struct options *options, struct err *err)
 {
     const struct pattern_values values = {.command = "command"};
     char path[PATH_MAX];
     for (size_t i = 0; i < output_count(options); i++) {
-        const char *pattern = output_pattern(options, i);
-        if (!pattern_expand(pattern, &values, path, sizeof path, err) ||
+        if (!output_expand(options, i, &values, path, sizeof path, err) ||
             format_for_writing(path, options->values[OPTION_FORMAT], err) == NULL)
             return false;
     }
@@ -203,13 +216,11 @@ static bool write_outputs(struct report *report, const struct profile *profile,
     const struct options *options = report->request->options;
     struct format_options format_options = format_options_from(options);
     for (size_t i = 0; i < output_count(options); i++) {
-        const char *pattern = output_pattern(options, i);
         char expanded[PATH_MAX];
         char path[PATH_MAX];
-        if (!pattern_expand(pattern, values, expanded, sizeof expanded, err))
+        if (!output_expand(options, i, values, expanded, sizeof expanded, err))
             return false;
-        bool distinct = is_main || pattern_has_pid(pattern);
-        if (distinct)
+        if (is_main || pattern_has_pid(output_pattern(options, i)))
             memcpy(path, expanded, sizeof path);
         else if (!path_add_pid(expanded, values->pid, path, sizeof path, err))
             return false;

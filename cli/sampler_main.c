@@ -11,9 +11,10 @@ static const struct {
     enum command_id id;
     int (*run)(const struct options *options);
 } commands[] = {
-    {COMMAND_REPORT, command_report}, 
-         
-    {COMMAND_DUMP, command_dump},     {COMMAND_FORMATS, command_formats},
+    {COMMAND_REPORT, command_report},
+
+    {COMMAND_DUMP, command_dump},
+    {COMMAND_FORMATS, command_formats},
 };
 #define N_ROWS (sizeof commands / sizeof commands[0])
 
