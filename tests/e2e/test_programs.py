@@ -7,7 +7,6 @@ whose getrusage is compared with the weights.
 import errno
 import glob
 import os
-import subprocess
 
 from e2e import (Failure, Folded, case, check, check_equal, check_explained, clean_environment,
                  main, need, record, run, sampler_run)
@@ -16,7 +15,7 @@ RATES = (100, 999, 5000)
 
 
 def open_input(path):
-    return open(path, "rb") if path else subprocess.DEVNULL
+    return open(path or os.devnull, "rb")
 
 
 def check_program(scratch, argv, n_threads=1, stdin_path=None):
