@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "folded.h"
+
 const struct format *const format_table[] = {
+    &format_folded,
+    &format_diff_folded,
     NULL,
 };
 
