@@ -28,6 +28,7 @@ struct place {
     uint32_t file;  /* text                                                     */
     uint32_t line;
     uint32_t column;
+    uint64_t start; /* of the range of the function around `scope`               */
 };
 
 struct search {

@@ -101,7 +101,8 @@ static bool place_open(const struct walk *walk, const struct place *place)
 }
 
 /* The addresses of [start, end) become `scope`'s, or are only counted if `scope` is 0. */
-static size_t range_take(struct walk *walk, uint64_t start, uint64_t end, uint32_t scope)
+static size_t range_take(struct walk *walk, uint64_t start, uint64_t end, uint32_t scope,
+                         bool inlined)
 {
     struct search *search = walk->search;
     size_t n_taken = 0;
@@ -115,11 +116,13 @@ static size_t range_take(struct walk *walk, uint64_t start, uint64_t end, uint32
         if (scope == 0)
             return n_taken; /* one is enough to know that it is worth a scope */
         place->scope = scope;
+        if (!inlined)
+            place->start = start;
     }
     return n_taken;
 }
 
-static size_t ranges_take(struct walk *walk, Dwarf_Die *die, uint32_t scope)
+static size_t ranges_take(struct walk *walk, Dwarf_Die *die, uint32_t scope, bool inlined)
 {
     struct search *search = walk->search;
     Dwarf_Addr base;
@@ -131,7 +134,7 @@ static size_t ranges_take(struct walk *walk, Dwarf_Die *die, uint32_t scope)
         if (at <= 0)
             break;
         search->ranges_left--;
-        n_taken += range_take(walk, start, end, scope);
+        n_taken += range_take(walk, start, end, scope, inlined);
         if (scope == 0 && n_taken != 0)
             break;
     }
@@ -144,11 +147,11 @@ static void children_walk(struct walk *walk, Dwarf_Die *parent, uint32_t scope, 
 static void function_walk(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned depth,
                           bool inlined)
 {
-    if (ranges_take(walk, die, 0) != 0) {
+    if (ranges_take(walk, die, 0, inlined) != 0) {
         uint32_t inner = scope_add(walk, die, inlined ? scope : 0, inlined);
         if (inner == 0)
             return;
-        ranges_take(walk, die, inner);
+        ranges_take(walk, die, inner, inlined);
         children_walk(walk, die, inner, depth);
     } else if (walk->everywhere) {
         children_walk(walk, die, scope, depth);

@@ -179,10 +179,10 @@ static bool symbols_wanted(const struct work *work)
     return false;
 }
 
-static bool contains(const struct symbol *symbol, struct text part)
+static bool is_mangled(const struct symbol *symbol)
 {
-    return part.length != 0 &&
-           memmem(symbol->name, symbol->length, part.bytes, part.length) != NULL;
+    return symbol->length > 2 && symbol->name[0] == '_' &&
+           (symbol->name[1] == 'Z' || symbol->name[1] == 'R' || symbol->name[1] == 'D');
 }
 
 /* Where the DWARF has no name, the symbol's; where it has a plain name though the symbol's is
@@ -199,8 +199,7 @@ static void symbol_use(struct work *work, struct chain *chain, const struct symb
         }
         chain->n = 1;
     }
-    bool better = frame->unmangled && symbol->length > 2 && symbol->name[0] == '_' &&
-                  contains(symbol, intern_text(work->owner->texts, frame->name));
+    bool better = frame->unmangled && symbol->vaddr == frame->start && is_mangled(symbol);
     if ((frame->name == 0 || better) &&
         !intern_add(work->owner->texts, symbol->name, symbol->length, &frame->name))
         work->no_memory = true;

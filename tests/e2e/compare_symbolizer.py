@@ -15,13 +15,14 @@ is equal when all of it is. What differs is sorted by what explains it:
              not read; the rest is equal and our name is among the texts of that file
   symtab     llvm-symbolizer has no name because it does not look into the symbol table of the debug
              file; that table has ours at this address
+  no line    neither has a line; llvm-symbolizer shows the name of a STT_FILE symbol as the file
   zero line  function, file equal; one of both has line 0
   line       the same functions, other lines
   depth      one chain is the end of the other: other inlining
   other      anything else
 
 Exit status 1 when fewer than SHARE (0.99) of the chains of a file are the same: equal, or of the first
-four kinds, each of which is checked and not assumed. Skipped (status 77) without llvm-symbolizer.
+five kinds, each of which is checked and not assumed. Skipped (status 77) without llvm-symbolizer.
 """
 
 import argparse
@@ -34,7 +35,7 @@ import shutil
 import subprocess
 import sys
 
-SUFFIX = re.compile(r"(\.(cold|isra|constprop|part|lto_priv|localalias)(\.\d+)*)+$")
+SUFFIX = re.compile(r"(\.(cold|isra|constprop|part|lto_priv|localalias|llvm)(\.\d+)*)+$")
 
 
 def code_sections(path):
@@ -177,6 +178,10 @@ def judge(address, ours, theirs, symbols):
             return "symtab"
     if is_dwz(ours, theirs, symbols.alt_strings):
         return "dwz"
+    last = ours[-1], theirs[-1]
+    if ours[:-1] == theirs[:-1] and last[0][0] == last[1][0] and last[0][1:] == ("", "0", "0"):
+        if last[1][2] == "0" and "/" not in last[1][1]:
+            return "no line"
     names = [frame[0] for frame in ours], [frame[0] for frame in theirs]
     if names[0][:-1] == names[1][:-1] and len(ours) == len(theirs):
         if any(frame[2] == "0" for frame in ours + theirs):
@@ -206,7 +211,7 @@ def compare(program, symbolizer, path, addresses, show):
             print(f"  {kind} at {address:#x}")
             print("    ours", *a, sep="\n      ")
             print("    llvm", *b, sep="\n      ")
-    same = counts["equal"] + sum(counts[kind] for kind in ("alias", "clone", "dwz", "symtab"))
+    same = counts["equal"] + sum(counts[kind] for kind in ("alias", "clone", "dwz", "symtab", "no line"))
     details = ", ".join(f"{kind} {n}" for kind, n in counts.most_common())
     share = same / len(addresses) if addresses else 1.0
     print(f"{os.path.basename(path)}: {len(addresses)} addresses ({inlined} with inlined functions), "
