@@ -15,6 +15,9 @@
 #define FULL_CXX (DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE)
 #define NO_PARAMETERS_CXX (DMGL_ANSI | DMGL_VERBOSE)
 
+#define PLT_SUFFIX "@plt"
+#define PLT_SUFFIX_LENGTH (sizeof PLT_SUFFIX - 1)
+
 struct output {
     struct names_buffer *buffer;
     jmp_buf too_long;
@@ -214,18 +217,31 @@ static bool demangle_base(enum names_mode mode, struct names_buffer *buffer)
     return base[1] == 'D' && demangle_d(base, buffer);
 }
 
+/* Whether the name is that of a PLT entry, whose suffix stays. */
+static bool is_plt(const char *name)
+{
+    size_t length = strlen(name);
+    return length > PLT_SUFFIX_LENGTH &&
+           memcmp(name + length - PLT_SUFFIX_LENGTH, PLT_SUFFIX, PLT_SUFFIX_LENGTH) == 0;
+}
+
 const char *demangle(const char *name, enum names_mode mode, struct names_buffer *buffer)
 {
     if (mode == NAMES_RAW)
         return name;
-    size_t length = base_length(name);
+    bool plt = is_plt(name);
+    size_t length = plt ? strlen(name) - PLT_SUFFIX_LENGTH : base_length(name);
     if (length == 0 || length >= sizeof buffer->base)
         return name;
     memcpy(buffer->base, name, length);
     buffer->base[length] = '\0';
     if (!demangle_base(mode, buffer))
-        return name[length] == '\0' ? name : buffer->base;
+        return plt || name[length] == '\0' ? name : buffer->base;
     if (mode == NAMES_SHORT)
         templates_drop(buffer);
+    if (plt && buffer->length + PLT_SUFFIX_LENGTH < sizeof buffer->text) {
+        memcpy(buffer->text + buffer->length, PLT_SUFFIX, sizeof PLT_SUFFIX);
+        buffer->length += PLT_SUFFIX_LENGTH;
+    }
     return buffer->text;
 }

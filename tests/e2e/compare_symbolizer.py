@@ -15,6 +15,7 @@ is equal when all of it is. What differs is sorted by what explains it:
              not read; the rest is equal and our name is among the texts of that file
   symtab     llvm-symbolizer has no name because it does not look into the symbol table of the debug
              file; that table has ours at this address
+  plt        llvm-symbolizer has no names for PLT entries, or _init's; objdump prints ours at the entry's start
   no line    neither has a line; llvm-symbolizer shows the name of a STT_FILE symbol as the file
   zero line  function, file equal; one of both has line 0
   line       the same functions, other lines
@@ -22,7 +23,7 @@ is equal when all of it is. What differs is sorted by what explains it:
   other      anything else
 
 Exit status 1 when fewer than SHARE (0.99) of the chains of a file are the same: equal, or of the first
-five kinds, each of which is checked and not assumed. Skipped (status 77) without llvm-symbolizer.
+six kinds, each of which is checked and not assumed. Skipped (status 77) without llvm-symbolizer.
 """
 
 import argparse
@@ -138,9 +139,28 @@ def is_alias(symbols, address, ours, theirs):
     return between == len(symbols.sorted_starts) or symbols.sorted_starts[between] > address
 
 
+def plt_entries(path):
+    """start of the entry -> "name@plt", as objdump prints them."""
+    out = subprocess.run(["objdump", "-d", "-j", ".plt", "-j", ".plt.sec", "-j", ".plt.got", path],
+                         capture_output=True, text=True, errors="replace").stdout
+    found = re.findall(r"^([0-9a-f]+) <([^>]+@plt)>:$", out, re.MULTILINE)
+    return {int(start, 16): name.split("@@")[0].split("@GLIBC")[0] for start, name in found}
+
+
+def is_plt(address, ours, symbols):
+    start = max((start for start in symbols.plt if start <= address), default=None)
+    if start is None or address >= start + 16:
+        return False
+    resolver = re.fullmatch(r"\*ABS\*\+0x([0-9a-f]+)@plt", symbols.plt[start])
+    if resolver:  # of an IFUNC: named after the function it chooses code for
+        return int(resolver[1], 16) in symbols.get(ours.removesuffix("@plt"), ())
+    return symbols.plt[start] == ours
+
+
 class Symbols(dict):
     sorted_starts = ()
     alt_strings = ""
+    plt = {}
 
 
 def alt_strings(debug):
@@ -170,6 +190,8 @@ def judge(address, ours, theirs, symbols):
         return "equal"
     if len(ours) == len(theirs) and ours[:-1] == theirs[:-1] and ours[-1][1:] == theirs[-1][1:]:
         a, b = ours[-1][0], theirs[-1][0]
+        if b in ("??", "_init") and is_plt(address, a, symbols):
+            return "plt"
         if SUFFIX.sub("", b) == a:
             return "clone"
         if is_alias(symbols, address, a, b) or is_alias(symbols, address, a, SUFFIX.sub("", b)):
@@ -201,6 +223,7 @@ def compare(program, symbolizer, path, addresses, show):
     symbols = Symbols(load_symbols(path, debug_path(path)))
     symbols.sorted_starts = sorted({start for starts in symbols.values() for start in starts})
     symbols.alt_strings = alt_strings(debug_path(path))
+    symbols.plt = plt_entries(path)
     counts = collections.Counter()
     inlined = 0
     for address, a, b in zip(addresses, ours, theirs):
@@ -211,7 +234,7 @@ def compare(program, symbolizer, path, addresses, show):
             print(f"  {kind} at {address:#x}")
             print("    ours", *a, sep="\n      ")
             print("    llvm", *b, sep="\n      ")
-    same = counts["equal"] + sum(counts[kind] for kind in ("alias", "clone", "dwz", "symtab", "no line"))
+    same = counts["equal"] + sum(counts[kind] for kind in ("alias", "clone", "dwz", "symtab", "plt", "no line"))
     details = ", ".join(f"{kind} {n}" for kind, n in counts.most_common())
     share = same / len(addresses) if addresses else 1.0
     print(f"{os.path.basename(path)}: {len(addresses)} addresses ({inlined} with inlined functions), "

@@ -83,6 +83,7 @@ static void clone_suffixes_are_dropped(void **state)
         {"foo.", "foo."},
         {".cold", ".cold"},
         {"memcpy@plt", "memcpy@plt"},
+        {"_Z3fooi@plt", "foo(int)@plt"},
     };
     for (size_t i = 0; i < N_ELEMENTS(cases); i++)
         assert_string_equal(demangle(cases[i][0], NAMES_FULL, buffer), cases[i][1]);
