@@ -45,6 +45,8 @@ enum option_id {
     OPTION_REMOVE,
     OPTION_ACCOUNT,
     OPTION_ROWS,
+    OPTION_BY,
+    OPTION_SORT,
     OPTION_STRICT,
     OPTION_QUIET,
     N_OPTIONS

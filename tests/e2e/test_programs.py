@@ -65,15 +65,15 @@ def large_library():
 
 @case
 def objdump(scratch):
-    check_program(scratch, [need("objdump"), "-dC", large_library()])
+    check_program(scratch, [need("objdump"), "-dC"] + 2 * [large_library()])
 
 
 @case
 def python(scratch):
     program = ("import json\n"
-               "data = [{'name': str(i), 'values': list(range(i % 50))} for i in range(9000)]\n"
+               "data = [{'name': str(i), 'values': list(range(i % 50))} for i in range(12000)]\n"
                "print(sum(len(json.dumps(json.loads(json.dumps(data)))) for _ in range(4)))\n"
-               "print(sum(i * i for i in range(3000000)))\n")
+               "print(sum(i * i for i in range(5000000)))\n")
     check_program(scratch, [need("python3"), "-c", program])
 
 
@@ -98,7 +98,7 @@ int call_%d(int *data, int n) { return step_%d(data, n) + step_%d(data, n / 2); 
 def gcc(scratch):
     # The driver, cc1 and as: three processes, two of them made by vfork and exec.
     with open("large.c", "w", encoding="ascii") as source:
-        for i in range(220):
+        for i in range(110):
             source.write(C_FUNCTION % ((i,) * 7))
     check_program(scratch, [need("gcc"), "-O2", "-c", "large.c", "-o", "large.o"], n_threads=3)
 
@@ -122,7 +122,7 @@ def xz(scratch):
 @case
 def sqlite(scratch):
     query = ("WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers"
-             " LIMIT 700000) SELECT count(*), sum(n % 97), group_concat(n % 1000 = 7)"
+             " LIMIT 900000) SELECT count(*), sum(n % 97), group_concat(n % 1000 = 7)"
              " FROM (SELECT n FROM numbers ORDER BY (n * 7919) % 100003);\n")
     with open("query.sql", "w", encoding="ascii") as out:
         out.write(query)
@@ -131,7 +131,7 @@ def sqlite(scratch):
 
 @case
 def perl(scratch):
-    program = ('my %h; for my $i (1..900000) { my $k = "key" . ($i * 7919 % 50021);'
+    program = ('my %h; for my $i (1..2200000) { my $k = "key" . ($i * 7919 % 50021);'
                ' $h{$k} .= chr(65 + $i % 26); }'
                ' my $t = join "", map { length $h{$_} } sort keys %h; $t =~ s/(\\d)1/$1-/g;'
                ' print length($t), "\\n";')
@@ -146,8 +146,11 @@ def git(scratch):
                             GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@example.org",
                             GIT_CONFIG_NOSYSTEM="1", HOME=scratch)
     stream = []
-    for n in range(400):
-        text = "".join("line %d of %d\n" % (i * 31 % 977, n // (1 + i % 40)) for i in range(1500))
+    lines = ["line %d\n" % (i * 31 % 977) for i in range(6000)]
+    for n in range(600):
+        for i in range(60):
+            lines[(n * 37 + i * 97) % len(lines)] = "line %d of %d\n" % (i, n)
+        text = "".join(lines)
         stream.append("commit refs/heads/main\ncommitter a <a@example.org> %d +0000\n"
                       "data 5\nhello\nM 644 inline file.txt\ndata %d\n%s\n"
                       % (1600000000 + n, len(text), text))
