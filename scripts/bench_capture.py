@@ -84,13 +84,13 @@ def bench_unwind():
         print("not measured: %s is not built" % program)
 
 
-def bench_sample_cost(scratch, rounds=7, frequency=4999):
+def bench_sample_cost(scratch, rounds=5, frequency=4999):
     heading("CPU of a fixed work, %d Hz, against the same clock with an empty handler" % frequency)
     print("%8s %6s %10s %10s %10s %9s %12s %14s" %
           ("clock", "frames", "bare s", "empty s", "sampled s", "ratio", "ns/sample", "ns over empty"))
     for clock in ("perf", "timer"):
         for depth in (10, 36, 100):
-            argv = [DEEP_WORK, str(depth), "60000"]
+            argv = [DEEP_WORK, str(depth), "30000"]
             bare, empty, sampled, n_ticks = [], [], [], 0
             for _ in range(rounds):
                 bare.append(run(argv)[0])
