@@ -1,0 +1,64 @@
+/* command_formats.c - sampler formats, sampler dump: what the table of formats holds and reads. */
+#include <stdio.h>
+
+#include "commands.h"
+#include "files.h"
+#include "sink.h"
+
+int command_formats(const struct options *options)
+{
+    (void)options;
+    printf("%-16s %-20s %-6s %s\n", "NAME", "EXTENSION", "", "");
+    for (const struct format *const *row = format_table; *row != NULL; row++) {
+        char extensions[64] = "";
+        size_t used = 0;
+        for (const char *const *extension = (*row)->extensions;
+             *extension != NULL && used < sizeof extensions; extension++)
+            used += (size_t)snprintf(extensions + used, sizeof extensions - used, "%s.%s",
+                                     used > 0 ? " " : "", *extension);
+        printf("%-16s %-20s %c%c%c    %s\n", (*row)->name, extensions,
+               (*row)->read != NULL ? 'r' : '-', (*row)->write != NULL ? 'w' : '-',
+               (*row)->dump != NULL ? 'd' : '-', (*row)->about);
+    }
+    puts("\nr: read, w: written, d: shown by `sampler dump`");
+    return 0;
+}
+
+static bool dump(const char *path, const char *output, struct err *err)
+{
+    struct file_bytes bytes;
+    if (!file_load(path, &bytes, err))
+        return false;
+    struct sink *sink = NULL;
+    struct format_notes notes = notes_to_stderr(path);
+    const struct format *format = format_for_reading(path, &bytes, err);
+    bool ok = format != NULL;
+    if (ok && format->dump == NULL)
+        ok = err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "format %s cannot be dumped",
+                      format->name);
+    if (ok && sink_create_file(output, &sink, err)) {
+        ok = format->dump(bytes.data, bytes.size_bytes, &notes, sink, err);
+        if (ok)
+            ok = sink_close(sink, err);
+        else
+            sink_abandon(sink);
+    } else {
+        ok = false;
+    }
+    file_unload(&bytes);
+    return ok || err_name_file(err, path);
+}
+
+int command_dump(const struct options *options)
+{
+    struct err err = ERR_INIT;
+    if (options->n_operands != 1 || options->n_outputs > 1) {
+        fputs("sampler: dump takes one file and at most one -o\n", stderr);
+        return 2;
+    }
+    const char *output = options->n_outputs > 0 ? options->outputs[0] : "-";
+    if (dump(options->operands[0], output, &err))
+        return 0;
+    complain("sampler", &err);
+    return 1;
+}

@@ -1,0 +1,195 @@
+/* files.c - see files.h. */
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture.h"
+
+#define FIRST_READ_BYTES ((size_t)64 * 1024)
+
+static bool grow(struct file_bytes *bytes, size_t *room, struct err *err)
+{
+    if (bytes->size_bytes < *room)
+        return true;
+    if (*room > SIZE_MAX / 2)
+        return err_fail_memory(err);
+    uint8_t *larger = realloc(bytes->data, *room * 2);
+    if (larger == NULL)
+        return err_fail_memory(err);
+    bytes->data = larger;
+    *room *= 2;
+    return true;
+}
+
+/* Reads to the end; st_size is only a first guess (pipes, files that grow, /proc). */
+static bool read_whole(int fd, struct file_bytes *bytes, struct err *err)
+{
+    struct stat st;
+    size_t room = FIRST_READ_BYTES;
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        return err_fail_errno(err, EISDIR, "cannot read");
+    if (S_ISREG(st.st_mode) && st.st_size > 0)
+        room = (size_t)st.st_size + 1;
+    bytes->data = malloc(room);
+    if (bytes->data == NULL)
+        return err_fail_memory(err);
+    for (;;) {
+        if (!grow(bytes, &room, err))
+            return false;
+        ssize_t n = read(fd, bytes->data + bytes->size_bytes, room - bytes->size_bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_fail_errno(err, errno, "cannot read");
+        if (n == 0)
+            return true;
+        bytes->size_bytes += (size_t)n;
+    }
+}
+
+bool file_load(const char *path, struct file_bytes *out, struct err *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        err_fail_errno(err, errno, "cannot read");
+        return err_name_file(err, path);
+    }
+    struct file_bytes bytes = {0};
+    bool ok = read_whole(fd, &bytes, err);
+    if (!is_stdin)
+        close(fd);
+    if (!ok) {
+        file_unload(&bytes);
+        return err_name_file(err, path);
+    }
+    *out = bytes;
+    return true;
+}
+
+void file_unload(struct file_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (struct file_bytes){0};
+}
+
+bool path_is_recording(const char *path)
+{
+    char head[sizeof CAPTURE_MAGIC - 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    struct stat st;
+    bool yes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+               pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+               memcmp(head, CAPTURE_MAGIC, sizeof head) == 0;
+    close(fd);
+    return yes;
+}
+
+const struct format *format_for_reading(const char *path, const struct file_bytes *bytes,
+                                        struct err *err)
+{
+    const struct format *format = format_by_content(bytes->data, bytes->size_bytes);
+    if (format == NULL || format->read == NULL)
+        format = format_by_path(path);
+    if (format != NULL && format->read != NULL)
+        return format;
+    err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+             "neither its content nor its extension is one we read; `sampler formats` lists them");
+    err_name_file(err, path);
+    return NULL;
+}
+
+/* "folded|diff-folded": the names of all formats with a writer. */
+static void writer_names(char *out, size_t out_bytes)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (const struct format *const *row = format_table; *row != NULL; row++)
+        if ((*row)->write != NULL && used < out_bytes)
+            used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", used > 0 ? "|" : "",
+                                     (*row)->name);
+}
+
+const struct format *format_for_writing(const char *path, const char *name, struct err *err)
+{
+    const struct format *format = name != NULL ? format_by_name(name) : format_by_path(path);
+    if (format != NULL && format->write != NULL)
+        return format;
+    char names[256];
+    char near[64];
+    writer_names(names, sizeof names);
+    if (name == NULL)
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                 "%.100s: no format has this extension; name one with -f: %s", path, names);
+    else if (word_nearest(name, names, near, sizeof near) != NULL)
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--format: '%.60s' is unknown; nearest is '%s'",
+                 name, near);
+    else
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--format: '%.60s' is none of %s", name, names);
+    return NULL;
+}
+
+bool profile_load(const char *path, const struct file_bytes *bytes,
+                  const struct format_options *options, struct profile **out, struct err *err)
+{
+    const struct format *format = format_for_reading(path, bytes, err);
+    if (format == NULL)
+        return false;
+    struct format_notes notes = notes_to_stderr(path);
+    return format->read(bytes->data, bytes->size_bytes, options, &notes, out, err) ||
+           err_name_file(err, path);
+}
+
+bool profile_save(const struct profile *profile, const struct format *format,
+                  const struct format_options *options, const char *path, struct err *err)
+{
+    struct sink *sink = NULL;
+    if (!sink_create_file(path, &sink, err))
+        return false;
+    struct format_notes notes = notes_to_stderr(path);
+    if (!format->write(profile, options, &notes, sink, err)) {
+        sink_abandon(sink);
+        return err_name_file(err, path);
+    }
+    return sink_close(sink, err) || err_name_file(err, path);
+}
+
+struct format_options format_options_from(const struct options *options)
+{
+    return (struct format_options){
+        .count_ns = options_is(options, OPTION_COUNT, "ns"),
+        .split_threads = options_is(options, OPTION_THREADS, "split"),
+        .merge_threads = options_is(options, OPTION_THREADS, "merge"),
+        .strict = options_flag(options, OPTION_STRICT),
+    };
+}
+
+static void note_line(void *context, const char *text)
+{
+    const char *path = context;
+    fprintf(stderr, "sampler: %s: %s\n", path, text);
+}
+
+struct format_notes notes_to_stderr(const char *path)
+{
+    /* The context is only handed back to note_line, which does not change it. */
+    union {
+        const char *constant;
+        void *context;
+    } name = {.constant = path};
+    return (struct format_notes){.note = note_line, .context = name.context};
+}
+
+void complain(const char *name, const struct err *err)
+{
+    char text[1024];
+    fprintf(stderr, "%s: %s\n", name, err_describe(err, text, sizeof text));
+}

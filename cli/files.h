@@ -1,0 +1,54 @@
+/* files.h - files in, files out: which format, read whole, written whole or not at all. */
+#ifndef SAMPLER_CLI_FILES_H
+#define SAMPLER_CLI_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "format.h"
+#include "options.h"
+#include "profile.h"
+
+/* The bytes of a whole file, on the heap. */
+struct file_bytes {
+    uint8_t *data;
+    size_t size_bytes;
+};
+
+/* "-" is stdin. */
+MUST_CHECK bool file_load(const char *path, struct file_bytes *out, struct err *err);
+void file_unload(struct file_bytes *bytes);
+
+/* True when the file can be read and begins as a recording does. */
+bool path_is_recording(const char *path);
+
+/* The reader for a file: by content, else by extension. NULL with *err when none fits. */
+const struct format *format_for_reading(const char *path, const struct file_bytes *bytes,
+                                        struct err *err);
+
+/* The writer for an output: `name` (of --format) if not NULL, else by extension. NULL with *err
+ * when there is none; err->text lists those there are. */
+const struct format *format_for_writing(const char *path, const char *name, struct err *err);
+
+/* Reads a profile of any format (not a recording). Warnings go to stderr, each named by the path.
+ */
+MUST_CHECK bool profile_load(const char *path, const struct file_bytes *bytes,
+                             const struct format_options *options, struct profile **out,
+                             struct err *err);
+
+MUST_CHECK bool profile_save(const struct profile *profile, const struct format *format,
+                             const struct format_options *options, const char *path,
+                             struct err *err);
+
+/* What the command line says about formats. */
+struct format_options format_options_from(const struct options *options);
+
+/* Notes of readers and writers, one line each on stderr: "sampler: PATH: TEXT". */
+struct format_notes notes_to_stderr(const char *path);
+
+/* One line on stderr: "NAME: what happened". */
+void complain(const char *name, const struct err *err);
+
+#endif

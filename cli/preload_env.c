@@ -1,0 +1,67 @@
+/* preload_env.c - see preload_env.h. */
+#include "preload_env.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY_NAME "libsampler.so"
+
+/* Folders seen from the one of our executable. SAMPLER_LIBDIR is where `cmake --install` put it. */
+static const char *const library_folders[] = {"../lib", "../" SAMPLER_LIBDIR, ".", NULL};
+
+bool preload_find(struct preload_env *env, struct err *err)
+{
+    char own[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (n < 0)
+        return err_fail_errno(err, errno, "cannot read /proc/self/exe");
+    own[n] = '\0';
+    char *slash = strrchr(own, '/');
+    *slash = '\0';
+    for (const char *const *folder = library_folders; *folder != NULL; folder++) {
+        char candidate[2 * PATH_MAX];
+        snprintf(candidate, sizeof candidate, "%s/%s/" LIBRARY_NAME, own, *folder);
+        if (realpath(candidate, env->library) == NULL || access(env->library, R_OK) != 0)
+            continue;
+        if (strpbrk(env->library, " \t\n:") != NULL)
+            return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+                            "%.150s: LD_PRELOAD cannot name a path with a blank or a colon",
+                            env->library);
+        return true;
+    }
+    return err_fail(err, ERR_IO, ERR_NO_OFFSET, "no " LIBRARY_NAME " in %.150s/../lib", own);
+}
+
+/* LD_PRELOAD may be set already, to others or (inside another sampler-run) to us. */
+static bool set_ld_preload(const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    if (others == NULL || others[0] == '\0')
+        return setenv("LD_PRELOAD", library, 1) == 0;
+    size_t length = strlen(library);
+    if (strncmp(others, library, length) == 0 && strchr(": ", others[length]) != NULL)
+        return true; /* strchr also finds the NUL: ours alone, or ours first */
+    char *joined = NULL;
+    if (asprintf(&joined, "%s:%s", library, others) < 0)
+        return false;
+    bool ok = setenv("LD_PRELOAD", joined, 1) == 0;
+    free(joined);
+    return ok;
+}
+
+bool preload_env_set(const struct preload_env *env)
+{
+    for (enum option_id id = 0; id < N_OPTIONS; id++) {
+        const struct option_row *row = &option_table[id];
+        const char *value = env->options->values[id];
+        if (!row->for_capture || value == NULL)
+            continue;
+        if (setenv(row->environment, value, 1) != 0)
+            return false;
+    }
+    return set_ld_preload(env->library) &&
+           setenv("SAMPLER_RECORDING_DIR", env->recording_dir, 1) == 0;
+}

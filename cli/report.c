@@ -1,0 +1,366 @@
+/* report.c - see report.h. */
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "build.h"
+#include "files.h"
+#include "pattern.h"
+#include "progress.h"
+
+#define MAX_WARNING_LINES 3
+#define MAX_NAMED_FILES 4
+
+struct report {
+    const struct report_request *request;
+    struct recording **recordings; /* those that could be read, as they were given */
+    size_t n;
+    struct account account;
+    char wrote[1024]; /* "a.folded, b.folded"                          */
+    size_t wrote_length;
+    size_t n_wrote;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool is_quiet(const struct report *report)
+{
+    return options_flag(report->request->options, OPTION_QUIET);
+}
+
+static void tell_warnings(const struct report *report, const struct recording *recording,
+                          const char *path)
+{
+    if (is_quiet(report))
+        return;
+    for (size_t i = 0; i < recording->n_warnings && i < MAX_WARNING_LINES; i++) {
+        const struct recording_warning *warning = &recording->warnings[i];
+        fprintf(stderr, "sampler: %s: ", path);
+        if (warning->offset != ERR_NO_OFFSET)
+            fprintf(stderr, "offset %" PRIu64 ": ", warning->offset);
+        fprintf(stderr, "%.*s\n", (int)warning->text.length, warning->text.bytes);
+    }
+    size_t n = recording->n_warnings + recording->n_warnings_dropped;
+    if (n > MAX_WARNING_LINES)
+        fprintf(stderr, "sampler: %s: %zu more damaged places\n", path, n - MAX_WARNING_LINES);
+}
+
+/* A recording that cannot be read is an error where the user named it; among those of a run it may
+ * be of a process killed while it made the file, and costs one line. */
+static bool load_recordings(struct report *report, struct err *err)
+{
+    const struct report_request *request = report->request;
+    report->recordings = calloc(request->n_recordings + 1, sizeof(struct recording *));
+    if (report->recordings == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < request->n_recordings; i++) {
+        struct err one = ERR_INIT;
+        struct recording **slot = &report->recordings[report->n];
+        const char *path = request->recordings[i];
+        if (recording_read_file(path, slot, &one)) {
+            tell_warnings(report, *slot, path);
+            report->n++;
+            continue;
+        }
+        if (!request->skip_unreadable) {
+            *err = one;
+            return err_name_file(err, path);
+        }
+        complain("sampler", &one);
+    }
+    return true;
+}
+
+/* Processes that outlive the command go on recording; what they have done so far is in. */
+static void tell_running(const struct report *report)
+{
+    size_t n_running = 0;
+    for (size_t i = 0; i < report->n; i++) {
+        const struct capture_header *header = &report->recordings[i]->header;
+        if (header->end == CAPTURE_RUNNING && header->pid != report->request->main_pid &&
+            header->pid <= INT_MAX && header->pid > 0 &&
+            (kill((pid_t)header->pid, 0) == 0 || errno == EPERM))
+            n_running++;
+    }
+    if (n_running > 0 && !is_quiet(report))
+        fprintf(stderr, "sampler: %zu process%s still running: in the profile up to now\n",
+                n_running, n_running > 1 ? "es are" : " is");
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static struct build_options build_options_from(const struct options *options)
+{
+    enum names_mode names = NAMES_FULL;
+    if (options_is(options, OPTION_NAMES, "short"))
+        names = NAMES_SHORT;
+    else if (options_is(options, OPTION_NAMES, "raw"))
+        names = NAMES_RAW;
+    return (struct build_options){.names = names,
+                                  .no_inlines = options_flag(options, OPTION_NO_INLINES)};
+}
+
+/* Nothing was recorded (the program ended before the library could start, say): still a profile. */
+static bool build_nothing(struct profile **out, struct err *err)
+{
+    struct profile_builder *builder = NULL;
+    if (!profile_builder_create(&builder, err))
+        return false;
+    struct profile_scalars *scalars = profile_builder_scalars(builder);
+    scalars->n_kinds = 1;
+    scalars->kinds[0].name = profile_add_cstring(builder, "samples");
+    scalars->kinds[0].unit = PROFILE_UNIT_COUNT;
+    return profile_builder_finish(builder, out, err);
+}
+
+static bool build_profile(const struct options *options, struct recording *const *recordings,
+                          size_t n, struct profile **out, struct account *account, struct err *err)
+{
+    if (n == 0)
+        return build_nothing(out, err);
+    const struct recording **borrowed = calloc(n, sizeof *borrowed);
+    if (borrowed == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        borrowed[i] = recordings[i];
+    struct build_options build_options = build_options_from(options);
+    struct progress *progress = progress_start("symbolizing");
+    bool ok = profile_build(borrowed, n, &build_options, out, account, err);
+    progress_stop(progress);
+    free(borrowed);
+    return ok;
+}
+
+bool recordings_load_profile(const struct options *options, char *const *paths, size_t n,
+                             struct profile **out, struct err *err)
+{
+    struct report_request request = {.options = options, .n_recordings = n};
+    struct report report = {.request = &request};
+    const char **borrowed = calloc(n + 1, sizeof *borrowed);
+    if (borrowed == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        borrowed[i] = paths[i];
+    request.recordings = borrowed;
+    bool ok = load_recordings(&report, err);
+    if (ok && !account_init(&report.account))
+        ok = err_fail_memory(err);
+    if (ok) {
+        ok = build_profile(options, report.recordings, report.n, out, &report.account, err);
+        account_deinit(&report.account);
+    }
+    for (size_t i = 0; i < report.n; i++)
+        recording_destroy(report.recordings[i]);
+    free(report.recordings);
+    free(borrowed);
+    return ok;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static const char *output_pattern(const struct options *options, size_t index)
+{
+    return options->n_outputs > 0 ? options->outputs[index] : PATTERN_DEFAULT;
+}
+
+static size_t output_count(const struct options *options)
+{
+    return options->n_outputs > 0 ? options->n_outputs : 1;
+}
+
+/* What sampler-run is given, and the default, are patterns. `sampler report -o` is handed a
+ * finished name (by the library at the end of a program, say), in which a percent sign is one. */
+static bool output_expand(const struct options *options, size_t index,
+                          const struct pattern_values *values, char *out, size_t out_bytes,
+                          struct err *err)
+{
+    const char *pattern = output_pattern(options, index);
+    if (options->command == COMMAND_RUN || options->n_outputs == 0)
+        return pattern_expand(pattern, values, out, out_bytes, err);
+    int n = snprintf(out, out_bytes, "%s", pattern);
+    return (n >= 0 && (size_t)n < out_bytes) ||
+           err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "%.100s: the file name is too long", pattern);
+}
+
+bool report_check_outputs(const struct options *options, struct err *err)
+{
+    const struct pattern_values values = {.command = "command"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < output_count(options); i++) {
+        if (!output_expand(options, i, &values, path, sizeof path, err) ||
+            format_for_writing(path, options->values[OPTION_FORMAT], err) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void note_wrote(struct report *report, const char *path)
+{
+    size_t room = sizeof report->wrote - report->wrote_length;
+    if (report->n_wrote++ >= MAX_NAMED_FILES || strlen(path) + 32 > room)
+        return;
+    report->wrote_length += (size_t)snprintf(report->wrote + report->wrote_length, room, "%s%s",
+                                             report->wrote_length > 0 ? ", " : "", path);
+}
+
+/* `is_main`: the file that keeps the name as it was given. */
+static bool write_outputs(struct report *report, const struct profile *profile,
+                          const struct pattern_values *values, bool is_main, struct err *err)
+{
+    const struct options *options = report->request->options;
+    struct format_options format_options = format_options_from(options);
+    for (size_t i = 0; i < output_count(options); i++) {
+        char expanded[PATH_MAX];
+        char path[PATH_MAX];
+        if (!output_expand(options, i, values, expanded, sizeof expanded, err))
+            return false;
+        if (is_main || pattern_has_pid(output_pattern(options, i)))
+            memcpy(path, expanded, sizeof path);
+        else if (!path_add_pid(expanded, values->pid, path, sizeof path, err))
+            return false;
+        const struct format *format = format_for_writing(path, options->values[OPTION_FORMAT], err);
+        if (format == NULL || !profile_save(profile, format, &format_options, path, err))
+            return false;
+        note_wrote(report, path);
+    }
+    return true;
+}
+
+/* The program's name as the recording has it: argv[0], else its file. `out` holds a copy. */
+static void recording_name(const struct recording *recording, char *out, size_t out_bytes)
+{
+    struct text text = recording_info_get(recording, "command");
+    if (text.length == 0 || text.bytes[0] == '\0')
+        text = recording_info_get(recording, "exe");
+    snprintf(out, out_bytes, "%.*s", (int)strnlen(text.bytes, text.length), text.bytes);
+}
+
+static uint64_t main_pid(const struct report *report)
+{
+    if (report->request->main_pid != 0 || report->n == 0)
+        return report->request->main_pid;
+    return report->recordings[0]->header.pid;
+}
+
+/* How a file of process `pid` is called; `last` is its last recording, NULL if it has none. */
+static struct pattern_values names_of(const struct report *report, uint64_t pid,
+                                      const struct recording *last, char *name, size_t name_bytes)
+{
+    bool is_main = pid == main_pid(report);
+    if (is_main && report->request->command != NULL)
+        return (struct pattern_values){.command = report->request->command, .pid = pid};
+    snprintf(name, name_bytes, "program");
+    if (last != NULL)
+        recording_name(last, name, name_bytes);
+    return (struct pattern_values){.command = name, .pid = pid};
+}
+
+static bool write_merged(struct report *report, struct err *err)
+{
+    struct profile *profile = NULL;
+    char name[PATH_MAX];
+    uint64_t pid = main_pid(report);
+    struct pattern_values values =
+        names_of(report, pid, report->n > 0 ? report->recordings[0] : NULL, name, sizeof name);
+    bool ok = build_profile(report->request->options, report->recordings, report->n, &profile,
+                            &report->account, err) &&
+              write_outputs(report, profile, &values, true, err);
+    profile_destroy(profile);
+    return ok;
+}
+
+/* The recordings of one process stand side by side: what it was before and after exec. */
+static bool write_process(struct report *report, size_t first, size_t n, struct err *err)
+{
+    struct profile *profile = NULL;
+    struct account account;
+    char name[PATH_MAX];
+    uint64_t pid = report->recordings[first]->header.pid;
+    struct pattern_values values =
+        names_of(report, pid, report->recordings[first + n - 1], name, sizeof name);
+    bool is_main = pid == main_pid(report);
+    if (!account_init(&account))
+        return err_fail_memory(err);
+    bool ok = build_profile(report->request->options, report->recordings + first, n, &profile,
+                            &account, err);
+    if (ok && (is_main || profile->n_samples > 0))
+        ok = write_outputs(report, profile, &values, is_main, err);
+    profile_destroy(profile);
+    account_deinit(&account);
+    for (size_t i = 0; i < n; i++)
+        account_add_recording(&report->account, report->recordings[first + i]);
+    return ok;
+}
+
+static bool write_split(struct report *report, struct err *err)
+{
+    bool main_seen = false;
+    for (size_t first = 0; first < report->n;) {
+        uint64_t pid = report->recordings[first]->header.pid;
+        size_t n = 1;
+        while (first + n < report->n && report->recordings[first + n]->header.pid == pid)
+            n++;
+        if (!write_process(report, first, n, err))
+            return false;
+        main_seen = main_seen || pid == main_pid(report);
+        first += n;
+    }
+    if (main_seen)
+        return true;
+    struct report nothing = *report;
+    nothing.n = 0;
+    return write_merged(&nothing, err);
+}
+
+/* ---- the account ----------------------------------------------------------------------------- */
+
+static void tell_line(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "sampler: %s\n", line);
+}
+
+static void tell_account(struct report *report)
+{
+    const struct rusage *usage = report->request->usage;
+    if (usage != NULL) {
+        uint64_t us = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000u +
+                      (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+        account_set_cpu(&report->account, us * 1000u);
+    }
+    account_tell_missing(&report->account, tell_line, NULL);
+    if (report->n_wrote > MAX_NAMED_FILES)
+        snprintf(report->wrote + report->wrote_length, sizeof report->wrote - report->wrote_length,
+                 " and %zu more", report->n_wrote - MAX_NAMED_FILES);
+    char line[2048];
+    fprintf(stderr, "sampler: %s\n",
+            account_format(&report->account, report->wrote, line, sizeof line));
+}
+
+bool report_write(const struct report_request *request, struct err *err)
+{
+    struct report report = {.request = request};
+    if (!account_init(&report.account))
+        return err_fail_memory(err);
+    bool ok = load_recordings(&report, err);
+    if (ok) {
+        tell_running(&report);
+        if (report.n == 0)
+            fprintf(stderr, "sampler: nothing was recorded\n");
+        bool split = options_is(request->options, OPTION_PROCESSES, "split");
+        ok = split ? write_split(&report, err) : write_merged(&report, err);
+    }
+    if (ok && request->show_account && report.n > 0)
+        tell_account(&report);
+    for (size_t i = 0; i < report.n; i++)
+        recording_destroy(report.recordings[i]);
+    free(report.recordings);
+    account_deinit(&report.account);
+    return ok;
+}

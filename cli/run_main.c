@@ -1,0 +1,212 @@
+/* run_main.c - sampler-run: a command with the library preloaded, then its profile.
+ *
+ *   check all that can be checked -> private recording folder -> fork, exec, wait
+ *     -> a second child reads the recordings and writes the outputs -> the command's exit status
+ *
+ * Symbolizing has a process of its own even here: whatever hostile debug information does to it,
+ * the exit status is the command's and the recordings are not lost. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "files.h"
+#include "options.h"
+#include "pattern.h"
+#include "preload_env.h"
+#include "program.h"
+#include "recording_dir.h"
+#include "report.h"
+
+#define OWN_NAME "sampler-run"
+
+struct run {
+    struct options options;
+    struct preload_env preload;
+    struct child_guard guard;
+    struct pattern_values names;
+    char folder[PATH_MAX]; /* of the first output; recordings stay there with --keep */
+    struct rusage usage;
+    int wait_status;
+};
+
+static int fail(const struct err *err, int status)
+{
+    complain(OWN_NAME, err);
+    return status;
+}
+
+/* Pipes, terminals and "-" have no folder of their own to keep recordings in. */
+static bool is_direct(const char *pattern)
+{
+    struct stat st;
+    return strcmp(pattern, "-") == 0 || (stat(pattern, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+static bool output_folder(const char *pattern, const struct pattern_values *names, char *out,
+                          size_t out_bytes, struct err *err)
+{
+    struct stat st;
+    if (stat(pattern, &st) == 0 && S_ISDIR(st.st_mode)) {
+        err_fail_errno(err, EISDIR, "cannot write there");
+        return err_name_file(err, pattern);
+    }
+    if (is_direct(pattern)) {
+        const char *temporary = getenv("TMPDIR");
+        snprintf(out, out_bytes, "%s",
+                 temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
+        return true;
+    }
+    if (!pattern_folder(pattern, names, out, out_bytes, err))
+        return false;
+    if (access(out, W_OK | X_OK) == 0)
+        return true;
+    err_fail_errno(err, errno, "cannot write there");
+    return err_name_file(err, out);
+}
+
+/* Every output's folder takes a file, and the recordings have a place. */
+static bool prepare_folders(struct run *run, struct err *err)
+{
+    const struct options *options = &run->options;
+    if (options->n_outputs == 0 &&
+        !output_folder(PATTERN_DEFAULT, &run->names, run->folder, sizeof run->folder, err))
+        return false;
+    for (size_t i = options->n_outputs; i-- > 0;) /* the first one's stays in run->folder */
+        if (!output_folder(options->outputs[i], &run->names, run->folder, sizeof run->folder, err))
+            return false;
+    return recording_dir_create(run->folder, run->preload.recording_dir,
+                                sizeof run->preload.recording_dir, err);
+}
+
+static bool prepare_child(void *context)
+{
+    const struct preload_env *preload = context;
+    return preload_env_set(preload);
+}
+
+/* 0 once the command has run, else the launch_status. */
+static int run_command(struct run *run, struct err *err)
+{
+    pid_t child = 0;
+    int sys_errno = 0;
+    child_guard_enter(&run->guard);
+    if (!child_start(&run->guard, run->options.operands, prepare_child, &run->preload, &child,
+                     &sys_errno)) {
+        recording_dir_remove(run->preload.recording_dir);
+        err_fail_errno(err, sys_errno, "cannot run %.150s", run->options.operands[0]);
+        return sys_errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
+    }
+    run->names.pid = (uint64_t)child;
+    child_wait(&run->guard, child, &run->wait_status, &run->usage);
+    return 0;
+}
+
+static bool report(const struct run *run, const struct recording_list *list, struct err *err)
+{
+    const char **paths = calloc(list->n + 1, sizeof *paths);
+    if (paths == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < list->n; i++)
+        paths[i] = list->files[i].path;
+    struct report_request request = {.options = &run->options,
+                                     .recordings = paths,
+                                     .n_recordings = list->n,
+                                     .command = run->names.command,
+                                     .main_pid = run->names.pid,
+                                     .usage = &run->usage,
+                                     .skip_unreadable = true,
+                                     .show_account = !options_flag(&run->options, OPTION_QUIET)};
+    bool ok = report_write(&request, err);
+    free(paths);
+    return ok;
+}
+
+/* In a process of its own; true when it did all it had to. It tells its own errors. */
+static bool report_apart(const struct run *run, const struct recording_list *list)
+{
+    fflush(NULL);
+    pid_t reporter = fork();
+    if (reporter == 0) {
+        struct err err = ERR_INIT;
+        child_guard_leave(&run->guard);
+        bool ok = report(run, list, &err);
+        if (!ok)
+            complain(OWN_NAME, &err);
+        fflush(NULL);
+        _exit(ok ? 0 : 1);
+    }
+    if (reporter < 0) {
+        fprintf(stderr, OWN_NAME ": cannot start the symbolizer: %s\n", strerror(errno));
+        return false;
+    }
+    int wait_status = 0;
+    struct rusage usage;
+    child_wait(&run->guard, reporter, &wait_status, &usage);
+    if (WIFSIGNALED(wait_status))
+        fprintf(stderr, OWN_NAME ": symbolizing ended by signal %d (%s)\n", WTERMSIG(wait_status),
+                strsignal(WTERMSIG(wait_status)));
+    return wait_status == 0;
+}
+
+/* The recordings into outputs. Whatever goes wrong is said and loses no recording. */
+static void conclude(const struct run *run)
+{
+    struct err err = ERR_INIT;
+    struct recording_list list = {0};
+    bool ok = recording_dir_list(run->preload.recording_dir, &list, &err);
+    if (!ok)
+        complain(OWN_NAME, &err);
+    else
+        ok = report_apart(run, &list);
+    if (ok && options_flag(&run->options, OPTION_KEEP)) {
+        const char *slash = strrchr(run->names.command, '/');
+        const char *name = slash != NULL ? slash + 1 : run->names.command;
+        ok = recording_dir_keep(&list, run->folder, name, &err);
+        if (!ok)
+            complain(OWN_NAME, &err);
+    }
+    if (ok)
+        recording_dir_remove(run->preload.recording_dir);
+    else
+        fprintf(stderr,
+                OWN_NAME
+                ": the recordings are kept; to go on: sampler report %s/*.sampler -o FILE\n",
+                run->preload.recording_dir);
+    recording_list_free(&list);
+}
+
+int main(int argc, char **argv)
+{
+    static struct run run;
+    struct err err = ERR_INIT;
+    char path[PATH_MAX];
+    if (!options_parse(COMMAND_RUN, argc, argv, &run.options, &err))
+        return fail(&err, LAUNCH_FAILED);
+    if (run.options.help) {
+        options_print_help(COMMAND_RUN, stdout);
+        return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
+    }
+    if (run.options.version) {
+        printf("sampler %s\n", SAMPLER_VERSION);
+        return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
+    }
+    run.preload.options = &run.options;
+    run.names.command = run.options.operands[0];
+    if (!report_check_outputs(&run.options, &err) || !preload_find(&run.preload, &err))
+        return fail(&err, LAUNCH_FAILED);
+    int status = program_find(run.options.operands[0], path, sizeof path, &err);
+    if (status != 0)
+        return fail(&err, status);
+    if (!program_check_preload(path, &err) || !prepare_folders(&run, &err))
+        return fail(&err, LAUNCH_FAILED);
+    status = run_command(&run, &err);
+    if (status != 0)
+        return fail(&err, status);
+    conclude(&run);
+    return child_exit_status(run.wait_status);
+}

@@ -1,0 +1,128 @@
+"""Where profiles go, how they are called, and that nothing else is left."""
+
+import glob
+import os
+import re
+import shutil
+
+from e2e import (BUILD, SAMPLER_RUN, Folded, Skip, case, check, check_equal, clean_environment,
+                 main, run, sampler, sampler_run, test_program)
+
+ACCOUNT = re.compile(r"sampler: ([0-9 ]+) samples?, .*/s of ([0-9 ]+)/s asked \(.*\); "
+                     r"([0-9.]+) of ([0-9.]+) s CPU explained \(([0-9.]+) %\); lost ([0-9 ]+); "
+                     r"wrote (.*)")
+
+
+@case
+def default_name(scratch):
+    result = sampler_run([], [test_program("burn"), "0.5"])
+    check_equal(result.status, 0, "exit status")
+    files = os.listdir(scratch)
+    check(len(files) == 1 and re.fullmatch(r"burn\.[0-9]+\.folded", files[0]), "files: %r", files)
+    lines = result.stderr.splitlines()
+    match = ACCOUNT.fullmatch(lines[-1])
+    check(match is not None, "the account line is %r", lines[-1])
+    check_equal(match.group(7), files[0], "the file the account names")
+    check(99.0 <= float(match.group(5)) <= 101.0, "explained: %s %%", match.group(5))
+    profile = Folded(files[0])
+    check(450 <= profile.total <= 530, "%d periods of 1/999 s in half a second", profile.total)
+
+
+@case
+def naming(scratch):
+    env = clean_environment(OMPI_COMM_WORLD_RANK="12")
+    result = run([SAMPLER_RUN, "-q", "-o", "%n-%r-%%.%p.folded", test_program("burn"), "0.1"],
+                 env=env)
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr")
+    files = os.listdir(scratch)
+    check(len(files) == 1 and re.fullmatch(r"burn-12-%\.[0-9]+\.folded", files[0]), "%r", files)
+
+
+@case
+def keep(scratch):
+    result = sampler_run(["-q", "--keep", "-o", "out.folded"], [test_program("burn"), "0.3"])
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr")
+    files = sorted(os.listdir(scratch))
+    check(len(files) == 2 and re.fullmatch(r"burn\.[0-9]+\.sampler", files[0]), "%r", files)
+    again = sampler("report", files[0], "-o", "again.folded", "-q")
+    check_equal((again.status, again.stderr), (0, ""), "report: status, stderr")
+    check_equal(Folded("again.folded").stacks, Folded("out.folded").stacks, "the profile again")
+    removed = sampler("report", files[0], "-o", "once.folded", "-q", "--remove")
+    check_equal(removed.status, 0, "report --remove: status")
+    check(not os.path.exists(files[0]), "the recording is still there")
+
+
+@case
+def processes_split(scratch):
+    result = sampler_run(["-q", "--processes", "split", "-o", "out.folded"],
+                         [test_program("forks"), "12"])
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr")
+    files = os.listdir(scratch)
+    check("out.folded" in files, "the command's own file is missing: %r", files)
+    others = [name for name in files if name != "out.folded"]
+    check(len(others) >= 8, "%d files of 12 children that work 4 ms each", len(others))
+    for name in others:
+        check(re.fullmatch(r"out\.[0-9]+\.folded", name), "odd name %r", name)
+        check(Folded(name).total > 0, "%s is empty", name)
+    split = sum(Folded(name).total for name in files)
+    merged = sampler_run(["-q", "-o", "m.folded"], [test_program("forks"), "12"])
+    check_equal(merged.status, 0, "status")
+    check_equal(glob.glob("m*.folded"), ["m.folded"], "files when merged")
+    total = Folded("m.folded").total
+    check(abs(split - total) < 0.3 * total, "%d periods split, %d merged", split, total)
+
+
+@case
+def write_failure(scratch):
+    """The output's place is gone at the end: the recordings are kept, the status is the command's.
+    """
+    os.mkdir("sub")
+    result = sampler_run(["-o", "keep.folded", "-o", "sub/out.folded"],
+                         ["sh", "-c", "rmdir sub; exit 4"])
+    check_equal(result.status, 4, "exit status")
+    check("sampler report" in result.stderr and "sub/out.folded" in result.stderr, "stderr: %s",
+          result.stderr)
+    kept = glob.glob(os.path.join(scratch, ".sampler-*", "*.sampler"))
+    check(kept, "no recording was kept: %r", os.listdir(scratch))
+    check(".sampler-" in result.stderr, "the place is not told: %s", result.stderr)
+    again = sampler("report", *kept, "-o", "later.folded", "-q")
+    check_equal(again.status, 0, "report of what was kept (%s)" % again.stderr)
+
+
+@case
+def two_sampler_runs(scratch):
+    """One inside the other: the inner one's command belongs to the inner profile."""
+    result = sampler_run(["-q", "-o", "outer.folded"],
+                         [SAMPLER_RUN, "-q", "-o", "inner.folded", test_program("burn"), "0.3"])
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr")
+    check_equal(sorted(os.listdir(scratch)), ["inner.folded", "outer.folded"], "files")
+    check(Folded("inner.folded").total_of("work") > 200, "inner profile without its program")
+
+
+@case
+def ordinary_user(_scratch):
+    """Without any right: the perf clock must work as far as the kernel lets it."""
+    if os.getuid() != 0:
+        raise Skip("this is an ordinary user already")
+    if shutil.which("setpriv") is None:
+        raise Skip("no setpriv here")
+    home = "home"
+    for folder in ("bin", "lib"):
+        shutil.copytree(os.path.join(BUILD, folder), os.path.join(home, folder))
+    shutil.copy(test_program("burn"), os.path.join(home, "burn"))
+    os.chmod(".", 0o755)
+    os.chmod(home, 0o755)
+    os.mkdir("own")
+    os.chown("own", 65534, 65534)
+    result = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                  os.path.abspath("home/bin/sampler-run"), "-o", "out.folded",
+                  os.path.abspath("home/burn"), "0.5"], cwd="own")
+    check_equal(result.status, 0, "exit status (%s)" % result.stderr)
+    check_equal(os.listdir("own"), ["out.folded"], "files")
+    check(450 <= Folded("own/out.folded").total <= 530, "%d periods of half a second",
+          Folded("own/out.folded").total)
+    print("  " + result.stderr.strip())
+
+
+if __name__ == "__main__":
+    main()
