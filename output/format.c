@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpuprofile.h"
+
 const struct format *const format_table[] = {
+    &format_cpuprofile,
+    &format_chrome_trace,
     NULL,
 };
 
