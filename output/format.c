@@ -10,6 +10,11 @@
 const struct format *const format_table[] = {
     &format_folded,
     &format_diff_folded,
+#include "cpuprofile.h"
+
+const struct format *const format_table[] = {
+    &format_cpuprofile,
+    &format_chrome_trace,
     NULL,
 };
 

@@ -36,6 +36,7 @@ struct format_options {
     bool count_ns;      /* formats with one number: nanoseconds instead of sampling periods     */
     bool split_threads; /* --threads split                                                      */
     bool merge_threads; /* --threads merge                                                      */
+    uint32_t thread;    /* formats of one thread a file: which one, 0 = all, one after another */
     bool strict;        /* reading: a bad part is an error instead of a warning                 */
 };
 
@@ -51,8 +52,10 @@ void format_note(const struct format_notes *notes, const char *format, ...)
 struct format {
     const char *name; /* the word for -f                                               */
     const char *const *extensions; /* without the dot, longest first, NULL at the end */
-    const char *about; /* one line for `sampler formats`                                */
-    uint32_t keeps;    /* enum format_keeps                                             */
+    const char *about;  /* one line for `sampler formats`                                */
+    uint32_t keeps;     /* enum format_keeps                                             */
+    bool is_one_thread; /* holds one thread: several go to a file each (--threads split), named
+                           NAME.TID.EXTENSION, or into one (--threads merge) */
 
     /* How sure the first bytes of a file make us: 0 not ours, 100 certainly ours. NULL: never
      * recognised by content. */

@@ -1,0 +1,216 @@
+/* chrome_trace.c - the format `chrome-trace`: one .trace.json with all threads by name, for
+ * DevTools, speedscope and Perfetto.
+ *
+ * Per thread a Profile event, one ProfileChunk with its tree and samples, one with the end, and a
+ * complete event ("X") over the whole time, without which DevTools shows nothing.
+ * docs/formats/chrome-trace.md has the layout. Written, not read. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cpuprofile.h"
+#include "json_write.h"
+
+#define PROFILER_CATEGORY "disabled-by-default-v8.cpu_profiler"
+
+/* What all events of a thread begin with. */
+struct thread_ids {
+    uint64_t pid;
+    uint64_t tid;
+};
+
+static void begin_event(struct json *json, const char *name, const char *category,
+                        const char *phase, struct thread_ids ids, uint64_t time_us)
+{
+    json_object_begin(json);
+    json_key(json, "name");
+    json_cstring(json, name);
+    json_key(json, "cat");
+    json_cstring(json, category);
+    json_key(json, "ph");
+    json_cstring(json, phase);
+    json_key(json, "pid");
+    json_u64(json, ids.pid);
+    json_key(json, "tid");
+    json_u64(json, ids.tid);
+    json_key(json, "ts");
+    json_u64(json, time_us);
+}
+
+static void begin_data(struct json *json, uint32_t thread)
+{
+    char id[16];
+    snprintf(id, sizeof id, "0x%" PRIx32, thread + 1);
+    json_key(json, "id");
+    json_cstring(json, id);
+    json_key(json, "args");
+    json_object_begin(json);
+    json_key(json, "data");
+    json_object_begin(json);
+}
+
+static void end_data(struct json *json)
+{
+    json_object_end(json);
+    json_object_end(json);
+    json_object_end(json);
+}
+
+static void name_event(struct json *json, const char *what, struct thread_ids ids, struct text name)
+{
+    begin_event(json, what, "__metadata", "M", ids, 1);
+    json_key(json, "args");
+    json_object_begin(json);
+    json_key(json, "name");
+    json_text(json, name);
+    json_object_end(json);
+    json_object_end(json);
+}
+
+static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
+{
+    json_key(json, "nodes");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < tree->nodes.n; i++) {
+        const struct cpuprofile_out_node *node = array_at(&tree->nodes, i);
+        if ((i == CPUPROFILE_IDLE && !tree->has_idle) ||
+            (i == CPUPROFILE_TRUNCATED && !tree->is_cut))
+            continue;
+        json_object_begin(json);
+        json_key(json, "id");
+        json_u64(json, (uint64_t)i + 1);
+        cpuprofile_write_call_frame(json, tree, i);
+        if (i != CPUPROFILE_ROOT) {
+            json_key(json, "parent");
+            json_u64(json, (uint64_t)node->parent + 1);
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static uint64_t write_samples(struct json *json, const struct cpuprofile_tree *tree,
+                              struct cpuprofile_selection selection)
+{
+    struct cpuprofile_timeline timeline;
+    struct cpuprofile_entry entry;
+    json_key(json, "cpuProfile");
+    json_object_begin(json);
+    write_nodes(json, tree);
+    json_key(json, "samples");
+    json_array_begin(json);
+    cpuprofile_timeline_init(&timeline, tree, selection);
+    while (cpuprofile_timeline_next(&timeline, &entry))
+        json_u64(json, (uint64_t)entry.node + 1);
+    json_array_end(json);
+    json_object_end(json);
+
+    uint64_t before_us = cpuprofile_axis_us(tree->profile, 0);
+    json_key(json, "timeDeltas");
+    json_array_begin(json);
+    cpuprofile_timeline_init(&timeline, tree, selection);
+    while (cpuprofile_timeline_next(&timeline, &entry)) {
+        uint64_t time_us = cpuprofile_axis_us(tree->profile, entry.begin_ns);
+        json_u64(json, time_us - before_us);
+        before_us = time_us;
+    }
+    json_array_end(json);
+    return before_us;
+}
+
+static bool write_thread(struct json *json, const struct profile *profile, uint32_t thread,
+                         struct thread_ids ids, const struct format_notes *notes, struct err *err)
+{
+    struct cpuprofile_selection selection = {.thread = thread};
+    struct cpuprofile_tree tree;
+    bool ok = cpuprofile_tree_init(&tree, profile, selection, err);
+    if (ok) {
+        uint64_t start_us = cpuprofile_axis_us(profile, 0);
+        if (tree.is_cut)
+            format_note(notes,
+                        "chrome-trace: stacks deeper than %u frames keep their innermost ones",
+                        CPUPROFILE_MAX_DEPTH);
+        begin_event(json, "Profile", PROFILER_CATEGORY, "P", ids, start_us);
+        begin_data(json, thread);
+        json_key(json, "startTime");
+        json_u64(json, start_us);
+        end_data(json);
+        begin_event(json, "ProfileChunk", PROFILER_CATEGORY, "P", ids, start_us + 1);
+        begin_data(json, thread);
+        uint64_t last_us = write_samples(json, &tree, selection);
+        end_data(json);
+        uint64_t end_us = cpuprofile_axis_us(profile, profile->duration_ns);
+        end_us = end_us > last_us ? end_us : last_us;
+        begin_event(json, "ProfileChunk", PROFILER_CATEGORY, "P", ids, end_us);
+        begin_data(json, thread);
+        json_key(json, "endTime");
+        json_u64(json, end_us);
+        end_data(json);
+        begin_event(json, "thread sampled", "sampler", "X", ids, start_us);
+        json_key(json, "dur");
+        json_u64(json, end_us - start_us);
+        json_key(json, "args");
+        json_object_begin(json);
+        json_object_end(json);
+        json_object_end(json);
+    }
+    cpuprofile_tree_deinit(&tree);
+    return ok;
+}
+
+/* Viewers need ids that differ: threads of formats without ids get their number in the table. */
+static struct thread_ids ids_of(const struct profile *profile, uint32_t thread)
+{
+    const struct profile_thread *row = &profile->threads[thread];
+    uint64_t pid = profile->processes[row->process].pid;
+    return (struct thread_ids){.pid = pid != 0 ? pid : row->process + 1,
+                               .tid = row->tid != 0 ? row->tid : thread + 1};
+}
+
+static void write_names(struct json *json, const struct profile *profile, uint32_t thread)
+{
+    struct thread_ids ids = ids_of(profile, thread);
+    const struct profile_thread *row = &profile->threads[thread];
+    struct text process_name = profile_text(profile, profile->processes[row->process].name);
+    struct text name = profile_text(profile, row->name);
+    if (process_name.length != 0)
+        name_event(json, "process_name", ids, process_name);
+    if (name.length != 0 || process_name.length != 0)
+        name_event(json, "thread_name", ids, name.length != 0 ? name : process_name);
+}
+
+static bool chrome_trace_write(const struct profile *profile, const struct format_options *options,
+                               const struct format_notes *notes, struct sink *out, struct err *err)
+{
+    (void)options;
+    bool *has_samples = calloc((size_t)profile->n_threads + 1, sizeof *has_samples);
+    if (has_samples == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < profile->n_samples; i++)
+        has_samples[profile->samples[i].thread] = true;
+    struct json json = json_make(out, 0);
+    bool ok = true;
+    json_object_begin(&json);
+    json_key(&json, "traceEvents");
+    json_array_begin(&json);
+    for (uint32_t thread = 0; thread < profile->n_threads; thread++) {
+        if (has_samples[thread])
+            write_names(&json, profile, thread);
+    }
+    for (uint32_t thread = 0; ok && thread < profile->n_threads; thread++) {
+        if (has_samples[thread])
+            ok = write_thread(&json, profile, thread, ids_of(profile, thread), notes, err);
+    }
+    json_array_end(&json);
+    json_object_end(&json);
+    sink_text(out, "\n");
+    free(has_samples);
+    return ok;
+}
+
+const struct format format_chrome_trace = {
+    .name = "chrome-trace",
+    .extensions = (const char *const[]){"trace.json", NULL},
+    .about = "Chrome trace with all threads: Chrome DevTools, speedscope, Perfetto",
+    .keeps = KEEPS_SAMPLES | KEEPS_TIMES | KEEPS_FILES | KEEPS_THREADS | KEEPS_PROCESSES,
+    .write = chrome_trace_write,
+};

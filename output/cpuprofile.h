@@ -1,0 +1,169 @@
+/* cpuprofile.h - V8's .cpuprofile: what a file says, and how a profile is laid out for it.
+ *
+ *   JSON -> cpuprofile_parse -> struct cpuprofile -> profile (cpuprofile_read.c), dump
+ * (cpuprofile_dump.c) profile -> struct cpuprofile_tree + cpuprofile_timeline -> .cpuprofile
+ * (cpuprofile_write.c), .trace.json (chrome_trace.c)
+ *
+ * docs/formats/cpuprofile.md describes the format. Only files of this format include this. */
+#ifndef SAMPLER_CPUPROFILE_H
+#define SAMPLER_CPUPROFILE_H
+
+#include "array.h"
+#include "format.h"
+
+extern const struct format format_cpuprofile;
+extern const struct format format_chrome_trace;
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+struct cpuprofile_node {
+    int64_t id;
+    uint32_t parent; /* index in `nodes`, CPUPROFILE_NO_NODE for roots      */
+    uint32_t depth;  /* 0 for roots                                         */
+    struct text name;
+    struct text url;
+    uint32_t line;   /* of the definition, from 1; 0 = unknown              */
+    uint32_t column; /* from 1; 0 = unknown                                 */
+};
+
+#define CPUPROFILE_NO_NODE UINT32_MAX
+#define CPUPROFILE_MAX_EXACT                                                                       \
+    9007199254740991.0 /* 2^53 - 1: ids and times beyond are not what was meant */
+
+struct json_reader;
+
+/* A checked file: parents make a forest, every sample names a node, samples are in order of time.
+ */
+struct cpuprofile {
+    struct arena *arena;        /* texts that the file has as numbers           */
+    struct json_reader *reader; /* owns the other texts                               */
+    struct array nodes;         /* of struct cpuprofile_node                    */
+    uint32_t root;              /* the first root; its name is not shown        */
+    bool is_old;                /* the `head` layout                            */
+    bool is_evenly_spread;      /* no times in the file                         */
+    bool is_reordered;          /* samples were not in order of time            */
+    double start_us;
+    double end_us;
+    struct array samples; /* of double: index of the node                       */
+    struct array times;   /* of double: microseconds, as many as samples        */
+};
+
+/* Fills `file`, which cpuprofile_deinit empties also after a failure. Borrows `data`. */
+MUST_CHECK bool cpuprofile_parse(const uint8_t *data, size_t size_bytes, struct cpuprofile *file,
+                                 struct err *err);
+void cpuprofile_deinit(struct cpuprofile *file);
+
+/* The second half of cpuprofile_parse (cpuprofile_resolve.c). `children` and `parents` are pairs as
+ * stored; the times, deltas of the new layout or times of the old one, are taken over; NULL when
+ * the file has none. */
+struct cpuprofile_child {
+    uint32_t parent; /* index of the node that lists it */
+    int64_t id;
+};
+struct cpuprofile_parent {
+    bool is_there;
+    int64_t id;
+};
+MUST_CHECK bool cpuprofile_resolve(struct cpuprofile *file, const struct array *children,
+                                   const struct array *parents, struct array *stored_times,
+                                   struct err *err);
+
+/* Time from sample `index` to the next one, for the last to the end of the file; never negative. */
+double cpuprofile_weight_us(const struct cpuprofile *file, size_t index);
+
+/* The functions of format_cpuprofile (format.h says what each does). */
+MUST_CHECK bool cpuprofile_read(const uint8_t *data, size_t size_bytes,
+                                const struct format_options *options,
+                                const struct format_notes *notes, struct profile **out,
+                                struct err *err);
+
+/* Writes the plain reading of a file: distinct stacks with samples and microseconds. */
+MUST_CHECK bool cpuprofile_dump(const uint8_t *data, size_t size_bytes,
+                                const struct format_notes *notes, struct sink *out,
+                                struct err *err);
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+/* A node of the tree to be written. Its id in the file is its index + 1. */
+struct cpuprofile_out_node {
+    uint32_t function; /* of the profile; 0 for the made-up ones (root, idle, truncated)   */
+    uint32_t parent;   /* index; the root is its own parent                                */
+    uint32_t first_child, next_sibling; /* index; 0 = none                                 */
+    uint32_t first_line; /* index in `lines`; 0 = none                                     */
+    uint64_t n_hits;     /* samples with this node as leaf                                 */
+};
+
+struct cpuprofile_line {
+    uint32_t line;
+    uint32_t next; /* index; 0 = none */
+    uint64_t n_hits;
+};
+
+enum {
+    CPUPROFILE_ROOT = 0,
+    CPUPROFILE_IDLE = 1,
+    CPUPROFILE_TRUNCATED = 2,
+    CPUPROFILE_FIRST_REAL = 3
+};
+
+/* The calls of one thread, or of all: nodes merge what a viewer cannot tell apart (name, file,
+ * line). */
+struct cpuprofile_tree {
+    const struct profile *profile;
+    struct array nodes; /* of struct cpuprofile_out_node                                         */
+    struct array lines; /* of struct cpuprofile_line, entry 0 unused                             */
+    uint32_t *node_of_stack; /* index by stack id */
+    bool is_cut;   /* some stack was deeper than CPUPROFILE_MAX_DEPTH: its outer part is gone */
+    bool has_idle; /* the timeline needs the idle node                                      */
+};
+
+#define CPUPROFILE_MAX_DEPTH 4000u /* frames; speedscope fails at 5000, VS Code at 6000 */
+
+/* Which samples: of `thread`, or of all when `is_all`. */
+struct cpuprofile_selection {
+    bool is_all;
+    uint32_t thread;
+};
+
+MUST_CHECK bool cpuprofile_tree_init(struct cpuprofile_tree *tree, const struct profile *profile,
+                                     struct cpuprofile_selection selection, struct err *err);
+void cpuprofile_tree_deinit(struct cpuprofile_tree *tree);
+
+/* Name, url, scriptId ... of a node as members of the object begun in `json`, "callFrame" included.
+ */
+struct json;
+void cpuprofile_write_call_frame(struct json *json, const struct cpuprofile_tree *tree,
+                                 uint32_t node);
+
+/* The samples in order, laid on the time axis so that each lasts exactly its weight: contiguous
+ * while the thread runs (up to half a period late), with an idle entry where it did not. Threads
+ * come one after another when all are selected. Two runs give the same. */
+struct cpuprofile_timeline {
+    const struct cpuprofile_tree *tree;
+    struct cpuprofile_selection selection;
+    size_t next;        /* sample to come                                  */
+    uint64_t cursor_ns; /* end of what was told, since the profile's start */
+    uint64_t shift_ns;  /* added to times of the current thread            */
+    uint32_t thread;    /* of the current run of samples                   */
+    bool is_ended;
+};
+
+struct cpuprofile_entry {
+    uint32_t node;     /* index in tree->nodes                                     */
+    uint64_t begin_ns; /* since the profile's start                                */
+};
+
+void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
+                              const struct cpuprofile_tree *tree,
+                              struct cpuprofile_selection selection);
+
+/* False at the end. The last entry is the closing one, at the root: it ends the one before. */
+bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry);
+
+/* Microseconds on the axis of the file for a time since the profile's start: never 0, which hides
+ * the profile in DevTools. */
+uint64_t cpuprofile_axis_us(const struct profile *profile, uint64_t time_ns);
+
+#endif

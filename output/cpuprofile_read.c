@@ -1,0 +1,144 @@
+/* cpuprofile_read.c - struct cpuprofile -> profile.
+ *
+ * A sample lasts until the next one (the last: until the end of the file), and that is its weight.
+ * Its stack is the path below the root; a sample of the root itself has no frame. The closing
+ * sample writers append (root, no length) is dropped. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpuprofile.h"
+
+static bool text_equals(struct text text, const char *what)
+{
+    return text.length == strlen(what) && memcmp(text.bytes, what, text.length) == 0;
+}
+
+static uint32_t add_frame(struct profile_builder *builder, const struct cpuprofile_node *node)
+{
+    struct profile_function function = {
+        .name = profile_add_text(builder, node->name.bytes, node->name.length),
+        .file = profile_add_text(builder, node->url.bytes, node->url.length),
+        .line = node->line,
+        .column = node->column,
+    };
+    bool is_idle = node->depth == 1 && node->line == 0 && text_equals(node->name, "(idle)");
+    struct profile_frame frame = {
+        .function = profile_add_function(builder, &function),
+        .flags = is_idle ? PROFILE_FRAME_IDLE : 0,
+    };
+    return profile_add_frame(builder, &frame);
+}
+
+/* Stacks of all nodes, parents first: nodes are listed in any order, so by rising depth (counting
+ * sort). */
+static uint32_t *add_stacks(struct profile_builder *builder, const struct cpuprofile *file)
+{
+    size_t n = file->nodes.n;
+    uint32_t max_depth = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct cpuprofile_node *node = array_at(&file->nodes, i);
+        max_depth = node->depth > max_depth ? node->depth : max_depth;
+    }
+    uint32_t *stacks = calloc(n, sizeof *stacks);
+    uint32_t *order = malloc(n * sizeof *order);
+    size_t *starts = calloc((size_t)max_depth + 2, sizeof *starts);
+    if (stacks != NULL && order != NULL && starts != NULL) {
+        for (size_t i = 0; i < n; i++)
+            starts[((const struct cpuprofile_node *)array_at(&file->nodes, i))->depth + 1]++;
+        for (size_t depth = 1; depth <= max_depth; depth++)
+            starts[depth] += starts[depth - 1];
+        for (size_t i = 0; i < n; i++)
+            order[starts[((const struct cpuprofile_node *)array_at(&file->nodes, i))->depth]++] =
+                (uint32_t)i;
+        for (size_t i = 0; i < n; i++) {
+            const struct cpuprofile_node *node = array_at(&file->nodes, order[i]);
+            uint32_t parent = node->parent == CPUPROFILE_NO_NODE ? 0 : stacks[node->parent];
+            stacks[order[i]] = order[i] == file->root
+                                   ? 0
+                                   : profile_add_stack(builder, parent, add_frame(builder, node));
+        }
+    } else {
+        free(stacks);
+        stacks = NULL;
+    }
+    free(order);
+    free(starts);
+    return stacks;
+}
+
+static uint64_t to_ns(double us)
+{
+    return us <= 0 ? 0 : (uint64_t)llround(us * 1000.0);
+}
+
+static void add_samples(struct profile_builder *builder, const struct cpuprofile *file,
+                        const uint32_t *stacks, uint32_t thread, double base_us)
+{
+    size_t n = file->samples.n;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t node = (uint32_t) * (const double *)array_at(&file->samples, i);
+        double time_us = *(const double *)array_at(&file->times, i) - base_us;
+        double weight_us = cpuprofile_weight_us(file, i);
+        if (i + 1 == n && n > 1 && node == file->root && weight_us == 0)
+            return;
+        uint64_t begin_ns = to_ns(time_us);
+        /* Ends are rounded, not lengths, so that lengths add up to the whole. */
+        const uint64_t values[] = {1, to_ns(time_us + weight_us) - begin_ns};
+        const struct profile_sample sample = {
+            .thread = thread, .stack = stacks[node], .time_ns = begin_ns};
+        profile_add_sample(builder, &sample, values);
+    }
+}
+
+static void build(struct profile_builder *builder, const struct cpuprofile *file,
+                  const uint32_t *stacks)
+{
+    double base_us = file->start_us;
+    if (file->times.n > 0 && *(const double *)array_at(&file->times, 0) < base_us)
+        base_us = *(const double *)array_at(&file->times, 0);
+    double last_us =
+        file->times.n > 0 ? *(const double *)array_at(&file->times, file->times.n - 1) : base_us;
+    double end_us = file->end_us > last_us ? file->end_us : last_us;
+    struct profile_scalars *scalars = profile_builder_scalars(builder);
+    scalars->n_kinds = 2;
+    scalars->kinds[0] = (struct profile_kind){.name = profile_add_cstring(builder, "samples"),
+                                              .unit = PROFILE_UNIT_COUNT};
+    scalars->kinds[1] = (struct profile_kind){.name = profile_add_cstring(builder, "time"),
+                                              .unit = PROFILE_UNIT_NS};
+    scalars->has_times = true;
+    scalars->start_time_ns = to_ns(base_us);
+    scalars->duration_ns = to_ns(end_us - base_us);
+    const struct profile_process process = {.end_ns = scalars->duration_ns};
+    const struct profile_thread thread = {.process = profile_add_process(builder, &process),
+                                          .end_ns = scalars->duration_ns};
+    add_samples(builder, file, stacks, profile_add_thread(builder, &thread), base_us);
+}
+
+bool cpuprofile_read(const uint8_t *data, size_t size_bytes, const struct format_options *options,
+                     const struct format_notes *notes, struct profile **out, struct err *err)
+{
+    (void)options;
+    struct cpuprofile file;
+    struct profile_builder *builder = NULL;
+    uint32_t *stacks = NULL;
+    bool ok =
+        cpuprofile_parse(data, size_bytes, &file, err) && profile_builder_create(&builder, err);
+    if (ok) {
+        stacks = add_stacks(builder, &file);
+        ok = stacks != NULL || err_fail_memory(err);
+    }
+    if (ok && file.is_evenly_spread)
+        format_note(notes, "no times in the file: samples are spread evenly");
+    if (ok && file.is_reordered)
+        format_note(notes, "samples were not in order of time: sorted");
+    if (ok) {
+        build(builder, &file, stacks);
+        ok = profile_builder_finish(builder, out, err);
+    } else {
+        profile_builder_destroy(builder);
+    }
+    free(stacks);
+    cpuprofile_deinit(&file);
+    return ok;
+}

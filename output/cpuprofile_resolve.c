@@ -1,0 +1,257 @@
+/* cpuprofile_resolve.c - from ids to indexes, from deltas to times, and the checks that keep
+ * viewers from hanging: no node with two parents, no cycle, no sample of a node that does not exist
+ * (cpuprofile.h). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpuprofile.h"
+
+/* ---- ids to indexes ---------------------------------------------------------------------------
+ */
+
+struct id_index {
+    int64_t id;
+    uint32_t index;
+};
+
+static int id_compare(const void *a, const void *b)
+{
+    const struct id_index *x = a, *y = b;
+    return x->id < y->id ? -1 : x->id > y->id ? 1 : (x->index > y->index) - (x->index < y->index);
+}
+
+/* The nodes by id: a table when ids are dense (nearly always), a sorted list otherwise. */
+struct id_table {
+    struct id_index *sorted;
+    size_t n;
+    uint32_t *dense; /* index by id, CPUPROFILE_NO_NODE = none; NULL when not dense */
+    int64_t n_dense;
+};
+
+static void id_table_deinit(struct id_table *table)
+{
+    free(table->sorted);
+    free(table->dense);
+}
+
+static uint32_t id_find(const struct id_table *table, int64_t id)
+{
+    if (table->dense != NULL)
+        return id >= 0 && id < table->n_dense ? table->dense[id] : CPUPROFILE_NO_NODE;
+    struct id_index key = {.id = id};
+    size_t low = 0, high = table->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->sorted[middle].id < key.id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < table->n && table->sorted[low].id == id ? table->sorted[low].index
+                                                         : CPUPROFILE_NO_NODE;
+}
+
+static bool id_table_dense(struct id_table *table)
+{
+    int64_t last = table->sorted[table->n - 1].id;
+    if (table->sorted[0].id < 0 || last >= (int64_t)(4 * table->n + 64))
+        return true;
+    table->n_dense = last + 1;
+    table->dense = malloc((size_t)table->n_dense * sizeof *table->dense);
+    if (table->dense == NULL)
+        return false;
+    memset(table->dense, 0xff, (size_t)table->n_dense * sizeof *table->dense);
+    for (size_t i = 0; i < table->n; i++)
+        table->dense[table->sorted[i].id] = table->sorted[i].index;
+    return true;
+}
+
+static bool id_table_init(struct id_table *table, const struct array *nodes, struct err *err)
+{
+    table->n = nodes->n;
+    table->sorted = malloc(nodes->n * sizeof *table->sorted);
+    if (table->sorted == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct cpuprofile_node *node = array_at(nodes, i);
+        table->sorted[i] = (struct id_index){.id = node->id, .index = (uint32_t)i};
+    }
+    qsort(table->sorted, table->n, sizeof *table->sorted, id_compare);
+    for (size_t i = 1; i < table->n; i++) {
+        if (table->sorted[i].id == table->sorted[i - 1].id)
+            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "node id %lld occurs twice",
+                            (long long)table->sorted[i].id);
+    }
+    return id_table_dense(table) || err_fail_memory(err);
+}
+
+static bool link_children(struct array *nodes, const struct id_table *table,
+                          const struct array *children, const struct array *parents,
+                          struct err *err)
+{
+    for (size_t i = 0; i < children->n; i++) {
+        const struct cpuprofile_child *child = array_at(children, i);
+        uint32_t index = id_find(table, child->id);
+        if (index == CPUPROFILE_NO_NODE)
+            continue; /* as DevTools and speedscope do */
+        struct cpuprofile_node *node = array_at(nodes, index);
+        if (node->parent != CPUPROFILE_NO_NODE && node->parent != child->parent)
+            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "node %lld has two parents",
+                            (long long)node->id);
+        node->parent = child->parent;
+    }
+    for (size_t i = 0; i < parents->n; i++) {
+        const struct cpuprofile_parent *key = array_at(parents, i);
+        uint32_t parent = key->is_there ? id_find(table, key->id) : CPUPROFILE_NO_NODE;
+        if (parent != CPUPROFILE_NO_NODE)
+            ((struct cpuprofile_node *)array_at(nodes, i))->parent = parent;
+    }
+    return true;
+}
+
+/* Depths by walking up to the first node whose depth is known, then down again the same way: each
+ * node twice. */
+static bool find_depths(struct cpuprofile *file, struct err *err)
+{
+    enum { UNKNOWN = 0, ON_WAY = UINT32_MAX };
+    size_t n = file->nodes.n;
+    file->root = CPUPROFILE_NO_NODE;
+    for (size_t i = 0; i < n; i++) {
+        struct cpuprofile_node *node = array_at(&file->nodes, i);
+        node->depth = node->parent == CPUPROFILE_NO_NODE ? 1 : UNKNOWN;
+        if (node->depth == 1 && file->root == CPUPROFILE_NO_NODE)
+            file->root = (uint32_t)i;
+    }
+    if (file->root == CPUPROFILE_NO_NODE)
+        return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+                        "the tree has no root: every node is the child of another");
+    for (size_t i = 0; i < n; i++) {
+        struct cpuprofile_node *node = array_at(&file->nodes, i);
+        uint32_t above = 0;
+        struct cpuprofile_node *walk = node;
+        while (walk->depth == UNKNOWN) {
+            walk->depth = ON_WAY;
+            above++;
+            walk = array_at(&file->nodes, walk->parent);
+        }
+        if (walk->depth == ON_WAY)
+            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "the tree has a cycle at node %lld",
+                            (long long)walk->id);
+        uint32_t depth = walk->depth + above;
+        for (walk = node; walk->depth == ON_WAY; walk = array_at(&file->nodes, walk->parent))
+            walk->depth = depth--;
+    }
+    for (size_t i = 0; i < n; i++)
+        ((struct cpuprofile_node *)array_at(&file->nodes, i))->depth--;
+    return true;
+}
+
+static bool resolve_samples(struct cpuprofile *file, const struct id_table *table, struct err *err)
+{
+    for (size_t i = 0; i < file->samples.n; i++) {
+        double *sample = array_at(&file->samples, i);
+        uint32_t index = CPUPROFILE_NO_NODE;
+        if (floor(*sample) == *sample && fabs(*sample) <= CPUPROFILE_MAX_EXACT)
+            index = id_find(table, (int64_t)*sample);
+        if (index == CPUPROFILE_NO_NODE)
+            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+                            "sample %zu names node %.17g, which does not exist", i, *sample);
+        *sample = index;
+    }
+    return true;
+}
+
+/* ---- times ------------------------------------------------------------------------------------
+ */
+
+static bool times_spread(struct cpuprofile *file, struct err *err)
+{
+    size_t n = file->samples.n;
+    double step = n == 0 ? 0 : (file->end_us - file->start_us) / (double)n;
+    file->is_evenly_spread = true;
+    for (size_t i = 0; i < n; i++) {
+        double *time = array_push(&file->times);
+        if (time == NULL)
+            return err_fail_memory(err);
+        *time = file->start_us + (double)i * step;
+    }
+    return true;
+}
+
+/* `stored`: deltas of the new layout, times of the old one; NULL = the file has none. */
+static bool make_times(struct cpuprofile *file, struct array *stored, struct err *err)
+{
+    if (stored == NULL)
+        return times_spread(file, err);
+    if (stored->n != file->samples.n)
+        return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "%zu samples but %zu times",
+                        file->samples.n, stored->n);
+    array_deinit(&file->times);
+    file->times = *stored;
+    array_init(stored, sizeof(double));
+    double time = file->start_us;
+    for (size_t i = 0; i < file->times.n && !file->is_old; i++) {
+        double *slot = array_at(&file->times, i);
+        time += *slot;
+        *slot = time;
+    }
+    return true;
+}
+
+struct timed {
+    double time;
+    double sample;
+    size_t index;
+};
+
+static int timed_compare(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* V8 adds samples out of order now and then; readers sort them by time. */
+static bool sort_samples(struct cpuprofile *file, struct err *err)
+{
+    size_t n = file->samples.n;
+    const double *times = file->times.items;
+    bool is_sorted = true;
+    for (size_t i = 0; i < n; i++) {
+        if (!(fabs(times[i]) <= CPUPROFILE_MAX_EXACT))
+            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+                            "the time of sample %zu is out of range", i);
+        if (i > 0 && times[i] < times[i - 1])
+            is_sorted = false;
+    }
+    if (is_sorted)
+        return true;
+    struct timed *order = malloc(n * sizeof *order);
+    if (order == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct timed){
+            .time = times[i], .sample = *(double *)array_at(&file->samples, i), .index = i};
+    qsort(order, n, sizeof *order, timed_compare);
+    for (size_t i = 0; i < n; i++) {
+        *(double *)array_at(&file->times, i) = order[i].time;
+        *(double *)array_at(&file->samples, i) = order[i].sample;
+    }
+    file->is_reordered = true;
+    free(order);
+    return true;
+}
+
+bool cpuprofile_resolve(struct cpuprofile *file, const struct array *children,
+                        const struct array *parents, struct array *stored_times, struct err *err)
+{
+    struct id_table table = {0};
+    bool ok = id_table_init(&table, &file->nodes, err) &&
+              link_children(&file->nodes, &table, children, parents, err) &&
+              find_depths(file, err) && make_times(file, stored_times, err) &&
+              resolve_samples(file, &table, err) && sort_samples(file, err);
+    id_table_deinit(&table);
+    return ok;
+}

@@ -1,0 +1,393 @@
+/* cpuprofile_tree.c - a profile as V8 tells it: a tree of calls, and samples that last until the
+ * next (cpuprofile.h).
+ *
+ *   stacks -> nodes, merged where viewers see no difference
+ *   samples -> entries on the time axis, each as long as its weight, idle entries between
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpuprofile.h"
+#include "json_write.h"
+
+#define DEFAULT_INTERVAL_NS                                                                        \
+    1000000u /* of profiles that know no time: each count is shown as so much */
+
+/* What makes two frames different for a viewer. */
+static bool functions_look_equal(const struct profile *profile, uint32_t a, uint32_t b)
+{
+    const struct profile_function *x = &profile->functions[a], *y = &profile->functions[b];
+    return a == b || (x->name == y->name && x->file == y->file && x->line == y->line &&
+                      x->column == y->column);
+}
+
+static struct cpuprofile_out_node *node_at(const struct cpuprofile_tree *tree, uint32_t index)
+{
+    return array_at(&tree->nodes, index);
+}
+
+/* Children are in lists; wide ones are searched by hash. */
+struct child_table {
+    uint32_t *slots; /* index of the node, 0 = free */
+    size_t n_slots;
+};
+
+static size_t child_hash(const struct profile *profile, uint32_t parent, uint32_t function)
+{
+    const struct profile_function *f = &profile->functions[function];
+    uint64_t hash = parent * 0x9e3779b97f4a7c15U;
+    hash = (hash ^ f->name) * 0xbf58476d1ce4e5b9U;
+    hash = (hash ^ (hash >> 31) ^ f->file) * 0x94d049bb133111ebU;
+    hash = (hash ^ (hash >> 29) ^ f->line) * 0x9e3779b97f4a7c15U;
+    return (size_t)(hash ^ (hash >> 32));
+}
+
+static uint32_t node_push(struct cpuprofile_tree *tree, uint32_t parent, uint32_t function)
+{
+    if (tree->nodes.n >= UINT32_MAX)
+        return 0;
+    struct cpuprofile_out_node *node = array_push(&tree->nodes);
+    if (node == NULL)
+        return 0;
+    uint32_t index = (uint32_t)(tree->nodes.n - 1);
+    struct cpuprofile_out_node *above = node_at(tree, parent);
+    *node = (struct cpuprofile_out_node){.function = function, .parent = parent};
+    if (index != parent) {
+        node->next_sibling = above->first_child;
+        above->first_child = index;
+    }
+    return index;
+}
+
+static bool child_table_grow(struct child_table *table, const struct cpuprofile_tree *tree)
+{
+    size_t n_slots = table->n_slots * 2;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    for (uint32_t i = CPUPROFILE_FIRST_REAL; i < tree->nodes.n; i++) {
+        const struct cpuprofile_out_node *node = node_at(tree, i);
+        size_t slot = child_hash(tree->profile, node->parent, node->function) & (n_slots - 1);
+        while (slots[slot] != 0)
+            slot = (slot + 1) & (n_slots - 1);
+        slots[slot] = i;
+    }
+    free(table->slots);
+    *table = (struct child_table){.slots = slots, .n_slots = n_slots};
+    return true;
+}
+
+/* The child of `parent` for a function, added if new; 0 when out of memory. */
+static uint32_t child_of(struct cpuprofile_tree *tree, struct child_table *table, uint32_t parent,
+                         uint32_t function)
+{
+    if (tree->nodes.n * 2 >= table->n_slots && !child_table_grow(table, tree))
+        return 0;
+    size_t slot = child_hash(tree->profile, parent, function) & (table->n_slots - 1);
+    for (; table->slots[slot] != 0; slot = (slot + 1) & (table->n_slots - 1)) {
+        const struct cpuprofile_out_node *node = node_at(tree, table->slots[slot]);
+        if (node->parent == parent && functions_look_equal(tree->profile, node->function, function))
+            return table->slots[slot];
+    }
+    uint32_t index = node_push(tree, parent, function);
+    table->slots[slot] = index;
+    return index;
+}
+
+static bool is_selected(struct cpuprofile_selection selection, const struct profile_sample *sample)
+{
+    return selection.is_all || sample->thread == selection.thread;
+}
+
+/* Marks the stacks that samples use, and their parents, with depth; 0 = unused. Parents come before
+ * children in the table. */
+static uint32_t *stack_depths(const struct profile *profile, struct cpuprofile_selection selection)
+{
+    uint32_t *depths = calloc(profile->n_stacks, sizeof *depths);
+    for (size_t i = 0; depths != NULL && i < profile->n_samples; i++) {
+        if (is_selected(selection, &profile->samples[i]))
+            depths[profile->samples[i].stack] = 1;
+    }
+    for (uint32_t i = profile->n_stacks; depths != NULL && i-- > 1;) {
+        if (depths[i] != 0)
+            depths[profile->stacks[i].parent] = 1;
+    }
+    for (uint32_t i = 1; depths != NULL && i < profile->n_stacks; i++) {
+        if (depths[i] != 0)
+            depths[i] = profile->stacks[i].parent == 0 ? 1 : depths[profile->stacks[i].parent] + 1;
+    }
+    return depths;
+}
+
+/* How many outermost frames of a stack are left out: none up to the limit, then in steps, so that
+ * neighbouring stacks lose the same ones and go on sharing their nodes. */
+static uint32_t frames_cut(uint32_t depth)
+{
+    enum { STEP = 1000 };
+    return depth <= CPUPROFILE_MAX_DEPTH ? 0 : (depth - CPUPROFILE_MAX_DEPTH + STEP) / STEP * STEP;
+}
+
+/* The node of the first stack that loses more frames than its parent: its path anew, under a node
+ * that says so. */
+static uint32_t cut_path(struct cpuprofile_tree *tree, struct child_table *table, uint32_t stack,
+                         uint32_t n_kept)
+{
+    const struct profile *profile = tree->profile;
+    uint32_t functions[CPUPROFILE_MAX_DEPTH];
+    for (uint32_t n = 0; n < n_kept; n++) {
+        functions[n] = profile->frames[profile->stacks[stack].frame].function;
+        stack = profile->stacks[stack].parent;
+    }
+    tree->is_cut = true;
+    uint32_t node = child_of(tree, table, CPUPROFILE_TRUNCATED, functions[n_kept - 1]);
+    for (uint32_t n = n_kept - 1; n > 0 && node != 0; n--)
+        node = child_of(tree, table, node, functions[n - 1]);
+    return node;
+}
+
+static bool make_nodes(struct cpuprofile_tree *tree, struct child_table *table,
+                       const uint32_t *depths)
+{
+    const struct profile *profile = tree->profile;
+    for (uint32_t i = 1; i < profile->n_stacks; i++) {
+        if (depths[i] == 0)
+            continue;
+        const struct profile_frame *frame = &profile->frames[profile->stacks[i].frame];
+        uint32_t parent = tree->node_of_stack[profile->stacks[i].parent];
+        uint32_t node;
+        if (frames_cut(depths[i]) != frames_cut(depths[i] - 1))
+            node = cut_path(tree, table, i, depths[i] - frames_cut(depths[i]));
+        else if ((frame->flags & PROFILE_FRAME_IDLE) != 0 && depths[i] == 1)
+            node = CPUPROFILE_IDLE;
+        else
+            node = child_of(tree, table, parent, frame->function);
+        if (node == 0)
+            return false;
+        tree->has_idle = tree->has_idle || node == CPUPROFILE_IDLE;
+        tree->node_of_stack[i] = node;
+    }
+    return true;
+}
+
+static bool count_line(struct cpuprofile_tree *tree, struct cpuprofile_out_node *node,
+                       uint32_t line, uint64_t n_hits)
+{
+    for (uint32_t i = node->first_line; i != 0;
+         i = ((struct cpuprofile_line *)array_at(&tree->lines, i))->next) {
+        struct cpuprofile_line *known = array_at(&tree->lines, i);
+        if (known->line == line) {
+            known->n_hits += n_hits;
+            return true;
+        }
+    }
+    struct cpuprofile_line *added = array_push(&tree->lines);
+    if (added == NULL)
+        return false;
+    *added = (struct cpuprofile_line){.line = line, .next = node->first_line, .n_hits = n_hits};
+    node->first_line = (uint32_t)(tree->lines.n - 1);
+    return true;
+}
+
+static int kind_of_unit(const struct profile *profile, enum profile_unit unit)
+{
+    for (uint32_t k = 0; k < profile->n_kinds; k++) {
+        if (profile->kinds[k].unit == unit)
+            return (int)k;
+    }
+    return -1;
+}
+
+/* How often a sample was taken: its count if the profile has one, else once. */
+static uint64_t sample_hits(const struct profile *profile, size_t index)
+{
+    int kind = kind_of_unit(profile, PROFILE_UNIT_COUNT);
+    return kind < 0 ? 1 : profile->values[index * profile->n_kinds + (uint32_t)kind];
+}
+
+static bool count_hits(struct cpuprofile_tree *tree, struct cpuprofile_selection selection)
+{
+    const struct profile *profile = tree->profile;
+    for (size_t i = 0; i < profile->n_samples; i++) {
+        const struct profile_sample *sample = &profile->samples[i];
+        if (!is_selected(selection, sample))
+            continue;
+        struct cpuprofile_out_node *node = node_at(tree, tree->node_of_stack[sample->stack]);
+        uint64_t n_hits = sample_hits(profile, i);
+        uint32_t line = profile->frames[profile->stacks[sample->stack].frame].line;
+        node->n_hits += n_hits;
+        if (line != 0 && n_hits != 0 && !count_line(tree, node, line, n_hits))
+            return false;
+    }
+    return true;
+}
+
+/* Lists were built newest first. */
+static void order_siblings(struct cpuprofile_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->nodes.n; i++) {
+        uint32_t ordered = 0;
+        for (uint32_t child = node_at(tree, i)->first_child; child != 0;) {
+            struct cpuprofile_out_node *node = node_at(tree, child);
+            uint32_t next = node->next_sibling;
+            node->next_sibling = ordered;
+            ordered = child;
+            child = next;
+        }
+        node_at(tree, i)->first_child = ordered;
+    }
+}
+
+static bool tree_build(struct cpuprofile_tree *tree, struct child_table *table,
+                       const uint32_t *depths, struct cpuprofile_selection selection)
+{
+    if (depths == NULL || table->slots == NULL || tree->node_of_stack == NULL ||
+        array_push(&tree->lines) == NULL)
+        return false;
+    for (uint32_t i = CPUPROFILE_ROOT; i < CPUPROFILE_FIRST_REAL; i++) {
+        if (node_push(tree, CPUPROFILE_ROOT, 0) != i)
+            return false;
+    }
+    if (!make_nodes(tree, table, depths) || !count_hits(tree, selection))
+        return false;
+    order_siblings(tree);
+    struct cpuprofile_timeline timeline;
+    struct cpuprofile_entry entry;
+    cpuprofile_timeline_init(&timeline, tree, selection);
+    while (!tree->has_idle && cpuprofile_timeline_next(&timeline, &entry))
+        tree->has_idle = entry.node == CPUPROFILE_IDLE;
+    return true;
+}
+
+bool cpuprofile_tree_init(struct cpuprofile_tree *tree, const struct profile *profile,
+                          struct cpuprofile_selection selection, struct err *err)
+{
+    *tree = (struct cpuprofile_tree){.profile = profile};
+    array_init(&tree->nodes, sizeof(struct cpuprofile_out_node));
+    array_init(&tree->lines, sizeof(struct cpuprofile_line));
+    struct child_table table = {.slots = calloc(1024, sizeof *table.slots), .n_slots = 1024};
+    uint32_t *depths = stack_depths(profile, selection);
+    tree->node_of_stack = calloc(profile->n_stacks, sizeof *tree->node_of_stack);
+    bool ok = tree_build(tree, &table, depths, selection);
+    free(table.slots);
+    free(depths);
+    return ok || err_fail_memory(err);
+}
+
+void cpuprofile_tree_deinit(struct cpuprofile_tree *tree)
+{
+    array_deinit(&tree->nodes);
+    array_deinit(&tree->lines);
+    free(tree->node_of_stack);
+    tree->node_of_stack = NULL;
+}
+
+/* ---- the time axis ----------------------------------------------------------------------------
+ */
+
+/* How long a sample is shown: its time if it has one, else an interval for each count. */
+static uint64_t sample_ns(const struct profile *profile, size_t index)
+{
+    int kind = kind_of_unit(profile, PROFILE_UNIT_NS);
+    if (kind >= 0)
+        return profile->values[index * profile->n_kinds + (uint32_t)kind];
+    uint64_t interval_ns = profile->period != 0 ? profile->period : DEFAULT_INTERVAL_NS;
+    uint64_t count = profile->n_kinds == 0 ? 1 : profile->values[index * profile->n_kinds];
+    uint64_t length_ns;
+    return __builtin_mul_overflow(count, interval_ns, &length_ns) ? UINT64_MAX / 4 : length_ns;
+}
+
+/* Where a sample would begin by its own time: its weight was used before it was taken. */
+static uint64_t wanted_begin_ns(const struct profile *profile, size_t index)
+{
+    uint64_t time_ns = profile->samples[index].time_ns;
+    uint64_t length_ns = sample_ns(profile, index);
+    if (profile->period == 0)
+        return time_ns; /* formats whose samples begin at their time */
+    return time_ns > length_ns ? time_ns - length_ns : 0;
+}
+
+void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
+                              const struct cpuprofile_tree *tree,
+                              struct cpuprofile_selection selection)
+{
+    *timeline =
+        (struct cpuprofile_timeline){.tree = tree, .selection = selection, .thread = UINT32_MAX};
+}
+
+bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry)
+{
+    const struct profile *profile = timeline->tree->profile;
+    size_t i = timeline->next;
+    while (i < profile->n_samples && !is_selected(timeline->selection, &profile->samples[i]))
+        i++;
+    timeline->next = i;
+    if (i >= profile->n_samples) {
+        if (timeline->is_ended)
+            return false;
+        timeline->is_ended = true;
+        *entry =
+            (struct cpuprofile_entry){.node = CPUPROFILE_ROOT, .begin_ns = timeline->cursor_ns};
+        return true;
+    }
+    const struct profile_sample *sample = &profile->samples[i];
+    if (sample->thread != timeline->thread) {
+        /* Threads one after another: the next begins where this one ended (the difference may wrap,
+         * the sum is right again). */
+        if (timeline->thread != UINT32_MAX)
+            timeline->shift_ns = timeline->cursor_ns - wanted_begin_ns(profile, i);
+        timeline->thread = sample->thread;
+    }
+    uint64_t begin_ns =
+        profile->has_times ? wanted_begin_ns(profile, i) + timeline->shift_ns : timeline->cursor_ns;
+    uint64_t slack_ns = profile->period != 0 ? profile->period / 2 : 0;
+    if (begin_ns > timeline->cursor_ns + slack_ns) {
+        uint64_t idle_ns = timeline->cursor_ns;
+        timeline->cursor_ns = begin_ns;
+        *entry = (struct cpuprofile_entry){.node = CPUPROFILE_IDLE, .begin_ns = idle_ns};
+        if (idle_ns != 0)
+            return true; /* before its first sample nothing is known of a thread */
+    }
+    *entry = (struct cpuprofile_entry){.node = timeline->tree->node_of_stack[sample->stack],
+                                       .begin_ns = timeline->cursor_ns};
+    timeline->cursor_ns += sample_ns(profile, i);
+    timeline->next = i + 1;
+    return true;
+}
+
+uint64_t cpuprofile_axis_us(const struct profile *profile, uint64_t time_ns)
+{
+    uint64_t base_us = profile->start_time_ns / 1000;
+    return (base_us == 0 ? 1 : base_us) + (time_ns + 500) / 1000;
+}
+
+/* ---- frames -----------------------------------------------------------------------------------
+ */
+
+static const char *const made_up_names[] = {"(root)", "(idle)", "[truncated]"};
+
+void cpuprofile_write_call_frame(struct json *json, const struct cpuprofile_tree *tree,
+                                 uint32_t index)
+{
+    const struct cpuprofile_out_node *node = node_at(tree, index);
+    const struct profile_function *function = &tree->profile->functions[node->function];
+    bool is_real = index >= CPUPROFILE_FIRST_REAL;
+    char script_id[16] = "0";
+    if (is_real && function->file != 0)
+        snprintf(script_id, sizeof script_id, "%u", function->file);
+    json_key(json, "callFrame");
+    json_object_begin(json);
+    json_key(json, "functionName");
+    if (is_real)
+        json_text(json, profile_text(tree->profile, function->name));
+    else
+        json_cstring(json, made_up_names[index]);
+    json_key(json, "scriptId");
+    json_cstring(json, script_id);
+    json_key(json, "url");
+    json_text(json, profile_text(tree->profile, is_real ? function->file : 0));
+    json_key(json, "lineNumber");
+    json_i64(json, is_real ? (int64_t)function->line - 1 : -1);
+    json_key(json, "columnNumber");
+    json_i64(json, is_real ? (int64_t)function->column - 1 : -1);
+    json_object_end(json);
+}
