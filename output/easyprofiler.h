@@ -194,6 +194,10 @@ MUST_CHECK bool easyprofiler_read(const uint8_t *data, size_t size_bytes,
                                   const struct format_options *options,
                                   const struct format_notes *notes, struct profile **out,
                                   struct err *err);
+MUST_CHECK bool easyprofiler_write(const struct profile *profile,
+                                   const struct format_options *options,
+                                   const struct format_notes *notes, struct sink *out,
+                                   struct err *err);
 MUST_CHECK bool easyprofiler_dump(const uint8_t *data, size_t size_bytes,
                                   const struct format_notes *notes, struct sink *out,
                                   struct err *err);

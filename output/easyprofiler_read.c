@@ -309,10 +309,11 @@ static const char *const extensions[] = {"prof", NULL};
 const struct format format_easyprofiler = {
     .name = "easyprofiler",
     .extensions = extensions,
-    .about = "EasyProfiler .prof: reads 0.1.0 to 2.1.0",
+    .about = "EasyProfiler .prof: reads 0.1.0 to 2.1.0, writes 2.1.0",
     .keeps = KEEPS_THREADS | KEEPS_SPANS | KEEPS_INSTANTS | KEEPS_OFF_CPU | KEEPS_BOOKMARKS |
              KEEPS_FILES,
     .sniff = sniff,
     .read = easyprofiler_read,
+    .write = easyprofiler_write,
     .dump = easyprofiler_dump,
 };
