@@ -146,9 +146,9 @@ void easyprofiler_file_destroy(struct easyprofiler_file *file); /* takes NULL */
  * easyprofiler_parse does it. */
 bool easyprofiler_nest(struct easyprofiler_file *file);
 
-/* The block after `block` in preorder, 0 = the end; *level (from 0) follows. For a walk without
- * recursion: `block` = thread->first_root at first. */
-uint32_t easyprofiler_next(const struct easyprofiler_file *file, uint32_t block, uint32_t *level);
+/* The block after `number` in preorder, 0 = the end; *level (from 0) follows. For a walk without
+ * recursion: thread->first_root at first. */
+uint32_t easyprofiler_next(const struct easyprofiler_file *file, uint32_t number, uint32_t *level);
 
 /* The begin EasyProfiler shows: not before the begin of the file, for what ends after that. */
 uint64_t easyprofiler_shown_begin(const struct easyprofiler_file *file, uint64_t begin_ns,

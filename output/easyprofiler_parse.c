@@ -237,7 +237,7 @@ static bool read_descriptor(struct parser *p, struct easyprofiler_descriptor *de
         odd_count(p, ODD_HOLE, offset);
         return true;
     }
-    struct cursor record;
+    struct cursor record = {.start = NULL};
     if (!open_record(p, "a descriptor", EASYPROFILER_DESCRIPTOR_BYTES + 2, &record))
         return false;
     p->descriptors_memory_found += cursor_left(&record);
@@ -291,7 +291,7 @@ static bool read_switch(struct parser *p)
 {
     uint64_t offset = cursor_offset(&p->in);
     bool wide = has_wide_ids(p);
-    struct cursor record;
+    struct cursor record = {.start = NULL};
     size_t fixed_bytes = wide ? EASYPROFILER_SWITCH_BYTES : EASYPROFILER_SWITCH_BYTES - 4;
     if (!open_record(p, "a context switch", fixed_bytes + 1, &record))
         return false;
@@ -335,7 +335,7 @@ static bool read_block(struct parser *p)
 {
     struct easyprofiler_file *file = p->file;
     uint64_t offset = cursor_offset(&p->in);
-    struct cursor record;
+    struct cursor record = {.start = NULL};
     if (!open_record(p, "a block", EASYPROFILER_BLOCK_BYTES + 1, &record))
         return false;
     p->blocks_memory_found += cursor_left(&record);
@@ -482,7 +482,7 @@ static bool read_new_sections(struct parser *p, bool *complete)
 static bool read_bookmark(struct parser *p)
 {
     uint64_t offset = cursor_offset(&p->in);
-    struct cursor record;
+    struct cursor record = {.start = NULL};
     if (!open_record(p, "a bookmark", EASYPROFILER_BOOKMARK_BYTES + 1, &record))
         return false;
     struct easyprofiler_bookmark *bookmark = array_push(&p->file->bookmarks);

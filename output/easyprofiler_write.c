@@ -577,7 +577,7 @@ static void note_losses(const struct writer *w, const struct format_notes *notes
 static bool write_all(struct writer *w, const size_t *bookmarks, const struct format_notes *notes,
                       struct sink *out, struct err *err)
 {
-    struct easyprofiler_header header;
+    struct easyprofiler_header header = {.n_threads = 0};
     if (!pass(w, NULL, err) || !make_header(w, &header, err))
         return false;
     easyprofiler_put_header(out, &header);

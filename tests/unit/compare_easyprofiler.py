@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """The dumps of .prof files against their expected content.
 
-  compare_easyprofiler.py FORMAT_TOOL FOLDER SHARED
+  compare_easyprofiler.py FORMAT_TOOL FOLDER SHARED TEST_EASYPROFILER
 
-SHARED is a folder with the whole corpus below it, used as well if it exists; the environment's SAMPLER_SHARED
-goes before it. Of FOLDER and SHARED/corpus/easyprofiler: every made/ and found/ X.prof must give X.expected.json, all
+SHARED is a folder with the whole corpus and independent checkers below it, used as well if it exists; the
+environment's SAMPLER_SHARED goes before it. Of FOLDER and SHARED/corpus/easyprofiler: every made/ and found/ X.prof must give X.expected.json, all
 keys but `raw`; every bad/ X.prof must be refused with an offset or read with a note, as `want` says, and
-neither crash nor hang. Numbers are compared by type, so that true is not 1 and 1.5 is not 1.
+neither crash nor hang. What TEST_EASYPROFILER wrote, and every good file written anew, must please
+SHARED/oracles/easyprofiler.py, whose idea of the content must be that of our dump. Files made to need memory
+must not get more than 50 times their size. Numbers are compared by type, so that true is not 1 and 1.5 is not 1.
 """
 import json
 import os
+import struct
 import subprocess
 import sys
+import tempfile
 
 failures = []
 seen = 0
@@ -90,15 +94,111 @@ def check_folder(tool, folder, check):
             failures.append("%s/%s: %s" % (folder, name, failure))
 
 
+def check_written(tool, oracle, path):
+    """An independent decoder takes the file without a word and sees what our dump sees."""
+    result = subprocess.run([sys.executable, oracle, path], capture_output=True, timeout=300)
+    if result.returncode != 0 or result.stderr:
+        return "the checker says: %s" % result.stderr.decode(errors="replace")
+    ours = run(tool, "dump", path)
+    if ours.returncode != 0 or ours.stderr:
+        return "our reader says: %s" % ours.stderr.decode(errors="replace")
+    return differs(json.loads(ours.stdout), json.loads(result.stdout))
+
+
+def check_rewritten(tool, oracle, path):
+    with tempfile.NamedTemporaryFile(suffix=".prof") as out:
+        result = subprocess.run([tool, "convert", "easyprofiler", path, "easyprofiler", out.name],
+                                capture_output=True, timeout=60)
+        if result.returncode != 0:
+            return "convert: %s" % result.stderr.decode(errors="replace")
+        return check_written(tool, oracle, out.name)
+
+
+def written_by_test(test, folder):
+    environment = dict(os.environ, SAMPLER_TEST_OUT=folder)
+    subprocess.run([test], env=environment, capture_output=True, check=True, timeout=300)
+    return sum(name.endswith(".prof") for name in os.listdir(folder))
+
+
+def header(records, blocks_bytes, descriptors, descriptor_bytes, threads):
+    return struct.pack("<IIQqQQQQIIIHH", 0x45617379, 0x02010000, 1, 0, 0, 10, blocks_bytes, descriptor_bytes,
+                       records, descriptors, threads, 0, 0)
+
+
+def hungry_files():
+    """What takes the most memory per byte: small records of each kind, of about 4 MB together."""
+    descriptor = struct.pack("<HIiIBBH", 18, 0, 1, 0xffffffff, 1, 1, 1) + b"\0\0"
+    value = struct.pack("<HIiIBBH", 18, 0, 1, 0xffffffff, 2, 1, 1) + b"\0\0"
+    mark = struct.pack("<I", 0x45617379)
+    n = 2000000
+    yield "holes", header(1, 21, n + 1, 18, 1) + descriptor + bytes(2 * n) + struct.pack("<QHII", 1, 0, 0, 1) + \
+        struct.pack("<HQQI", 21, 0, 1, 0) + b"\0" + mark
+    n = 220000
+    yield "threads", header(1, 21, 1, 18, n) + descriptor + b"".join(
+        struct.pack("<QHII", i + 1, 0, 0, 0) for i in range(n)) + mark
+    n = 180000
+    blocks = b"".join(struct.pack("<HQQI", 21, i, i + 1, 0) + b"\0" for i in range(n))
+    yield "blocks", header(n, 21 * n, 1, 18, 1) + descriptor + struct.pack("<QHII", 1, 0, 0, n) + blocks + mark
+    nested = b"".join(struct.pack("<HQQI", 21, n - i, n + i + 1, 0) + b"\0" for i in range(n))
+    yield "nested", header(n, 21 * n, 1, 18, 1) + descriptor + struct.pack("<QHII", 1, 0, 0, n) + nested + mark
+    names = b"".join(struct.pack("<HQQI", 25, i, i + 1, 0) + b"%04x\0" % (i % 65536) for i in range(n))
+    yield "names", header(n, 25 * n, 1, 18, 1) + descriptor + struct.pack("<QHII", 1, 0, 0, n) + names + mark
+    n = 110000
+    values = b"".join(struct.pack("<HQQIBBHBBQ", 34, i, i, 0, 0, 0, 0, 6, 1, 0) for i in range(n))
+    yield "values", header(n, 34 * n, 1, 18, 1) + value + struct.pack("<QHII", 1, 0, 0, n) + values + mark
+    n = 150000
+    switches = b"".join(struct.pack("<HQQQ", 25, i, i + 1, 1) + b"\0" for i in range(n))
+    yield "switches", header(n, 25 * n, 1, 18, 1) + descriptor + struct.pack("<QHI", 1, 0, n) + switches + \
+        struct.pack("<I", 0) + mark
+
+
+def peak_bytes(tool, command, path):
+    environment = dict(os.environ, FORMAT_TOOL_PEAK="1")
+    environment["ASAN_OPTIONS"] = "quarantine_size_mb=1:" + environment.get("ASAN_OPTIONS", "")
+    result = subprocess.run([tool, command, "easyprofiler", path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                            env=environment, timeout=60)
+    return result.returncode, int(result.stderr.split(b"peak: ")[-1].split()[0]) * 1024
+
+
+def check_memory(tool):
+    global seen
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.prof")
+        with open(path, "wb") as file:
+            file.write(b"not a profile")
+        _, idle = peak_bytes(tool, "dump", path)
+        for name, data in hungry_files():
+            with open(path, "wb") as file:
+                file.write(data)
+            for command in ("dump", "check"):
+                seen += 1
+                status, peak = peak_bytes(tool, command, path)
+                times = (peak - idle) / len(data)
+                if os.environ.get("VERBOSE"):
+                    print("%s %s: status %d, %.1f times" % (command, name, status, times))
+                if status != 0 or times > 50:
+                    failures.append("%s %s: status %d, memory %.1f times the file" % (command, name, status, times))
+
+
 def main():
-    tool = sys.argv[1]
+    global seen
+    tool, folder, test = sys.argv[1], sys.argv[2], sys.argv[4]
     shared = os.environ.get("SAMPLER_SHARED") or sys.argv[3]
-    for base in (sys.argv[2], os.path.join(shared, "corpus", "easyprofiler")):
-        for folder, check in (("made", check_good), ("found", check_good), ("bad", check_bad)):
-            path = os.path.join(base, folder)
+    oracle = os.path.join(shared, "oracles", "easyprofiler.py")
+    for base in (folder, os.path.join(shared, "corpus", "easyprofiler")):
+        for part, check in (("made", check_good), ("found", check_good), ("bad", check_bad)):
+            path = os.path.join(base, part)
             if os.path.isdir(path):
                 check_folder(tool, path, check)
-    print("%d files, %d failures" % (seen, len(failures)))
+            if os.path.isdir(path) and part != "bad" and os.path.exists(oracle):
+                check_folder(tool, path, lambda t, p: check_rewritten(t, oracle, p))
+    if os.path.exists(oracle):
+        with tempfile.TemporaryDirectory() as written:
+            if written_by_test(test, written) == 0:
+                failures.append("%s wrote nothing" % test)
+            check_folder(tool, written, lambda t, p: check_written(t, oracle, p))
+    check_memory(tool)
+    print("%d checks, %d failures" % (seen, len(failures)))
     print("\n".join(failures))
     return 1 if failures or seen == 0 else 0
 

@@ -97,8 +97,7 @@ static void add_span(struct profile_builder *builder, uint32_t thread, uint32_t 
 }
 
 static const char *const odd_names[] = {
-    "std::vector<std::pair<int, char>, std::allocator<std::pair<int, char>>>::operator[](unsigned "
-    "long) const",
+    "std::vector<std::pair<int, char>>::operator[](unsigned long) const",
     "<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
     "main;with;semicolons",
     "\"quoted\" 'name' \\back",
@@ -730,7 +729,7 @@ static void long_texts_are_cut_between_characters(void **state)
     assert_non_null(text);
     for (size_t i = 0; i + 2 < LENGTH; i += 3)
         memcpy(text + i, "\xe5\x90\x8d", 3);
-    text[LENGTH / 3 * 3] = '\0';
+    text[LENGTH - LENGTH % 3] = '\0';
     struct profile_builder *builder = builder_make(0, 0);
     uint32_t thread = add_thread(builder, 0, 5, text);
     add_span(builder, thread, add_frame(builder, text, text, 0), 0, 10);
