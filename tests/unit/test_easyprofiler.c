@@ -424,6 +424,26 @@ static void no_size_of_a_file_is_trusted(void **state)
     }
 }
 
+static void counts_that_cannot_fit_are_refused_at_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t offset;
+    } cases[] = {{"bad/thread_block_count_huge", 228},
+                 {"bad/thread_cswitch_count_huge", 224},
+                 {"bad/descriptors_count_huge", 72}};
+    for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
+        struct bytes bytes = load(cases[i].name);
+        struct heard heard = {.n = 0};
+        struct err err = ERR_INIT;
+        assert_false(read_exact(bytes.data, bytes.n, &heard, &err));
+        assert_int_equal(err.code, ERR_LIMIT);
+        assert_int_equal(err.offset, cases[i].offset);
+        free(bytes.data);
+    }
+}
+
 static void strict_reading_makes_errors_of_notes(void **state)
 {
     (void)state;
@@ -611,6 +631,96 @@ static void samples_become_blocks(void **state)
     assert_int_equal(file->begin_ns, 500);
     assert_int_equal(file->n_threads, 2);
     assert_int_equal(file->threads[0].n_levels, 3);
+    easyprofiler_file_destroy(file);
+    sink_abandon(sink);
+    profile_destroy(profile);
+}
+
+/* The viewer crops by the end of the file, and its reader drops what ends before the begin. */
+static void the_header_spans_all_records(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make(1000, 5);
+    uint32_t thread = add_thread(builder, 0, 5, "t");
+    uint32_t frame = add_frame(builder, "f", "", 0);
+    add_span(builder, thread, frame, 0, 70);
+    const struct profile_instant instant = {.thread = thread, .frame = frame, .time_ns = 80};
+    profile_add_instant(builder, &instant);
+    const struct profile_off_cpu off_cpu = {.thread = thread, .begin_ns = 80, .end_ns = 90};
+    profile_add_off_cpu(builder, &off_cpu);
+    struct profile *profile = finish(builder);
+    struct heard heard = {.n = 0};
+    struct sink *sink;
+    struct easyprofiler_file *file = rewrite(profile, "range", &heard, &sink);
+    assert_int_equal(file->begin_ns, 1000);
+    assert_int_equal(file->end_ns, 1090);
+    easyprofiler_file_destroy(file);
+    sink_abandon(sink);
+    profile_destroy(profile);
+}
+
+static void of_samples_at_one_time_the_last_counts(void **state)
+{
+    (void)state;
+    static const uint64_t times[] = {1000, 1000, 2000};
+    struct profile_builder *builder = builder_make(0, 0);
+    struct profile_scalars *scalars = profile_builder_scalars(builder);
+    scalars->n_kinds = 1;
+    scalars->kinds[0] = (struct profile_kind){profile_add_cstring(builder, "cpu"), PROFILE_UNIT_NS};
+    scalars->has_times = true;
+    scalars->period = 1000;
+    uint32_t thread = add_thread(builder, 0, 5, "t");
+    for (size_t i = 0; i < N_ELEMENTS(times); i++) {
+        const uint64_t value = 1000;
+        uint32_t frame = profile_add_named_frame(builder, &"abc"[i], 1);
+        const struct profile_sample sample = {
+            .thread = thread, .stack = profile_add_stack(builder, 0, frame), .time_ns = times[i]};
+        profile_add_sample(builder, &sample, &value);
+    }
+    struct profile *profile = finish(builder);
+    struct heard heard = {.n = 0};
+    struct sink *sink;
+    struct easyprofiler_file *file = rewrite(profile, "one_time", &heard, &sink);
+    assert_int_equal(file->blocks.n - 1, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct easyprofiler_block *block = easyprofiler_block_at(file, i + 1);
+        assert_int_equal(file->descriptors[block->descriptor].name[0], "bc"[i]);
+        assert_int_equal(block->begin_ns, 1000 * (i + 1));
+        assert_int_equal(block->end_ns, 1000 * (i + 2));
+    }
+    easyprofiler_file_destroy(file);
+    sink_abandon(sink);
+    profile_destroy(profile);
+}
+
+static void an_event_comes_after_what_ends_with_it(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t begin_ns, end_ns;
+        uint32_t parent;
+    } expected[] = {{10, 20, 3}, {20, 20, 3}, {0, 30, 0}, {30, 30, 0}};
+    struct profile_builder *builder = builder_make(0, 0);
+    uint32_t thread = add_thread(builder, 0, 5, "t");
+    uint32_t frame = add_frame(builder, "f", "", 0);
+    add_span(builder, thread, frame, 0, 30);
+    add_span(builder, thread, frame, 10, 20);
+    for (uint64_t time_ns = 30; time_ns >= 20; time_ns -= 10) {
+        const struct profile_instant instant = {
+            .thread = thread, .frame = frame, .time_ns = time_ns};
+        profile_add_instant(builder, &instant);
+    }
+    struct profile *profile = finish(builder);
+    struct heard heard = {.n = 0};
+    struct sink *sink;
+    struct easyprofiler_file *file = rewrite(profile, "events", &heard, &sink);
+    assert_int_equal(file->blocks.n - 1, N_ELEMENTS(expected));
+    for (uint32_t i = 0; i < N_ELEMENTS(expected); i++) {
+        const struct easyprofiler_block *block = easyprofiler_block_at(file, i + 1);
+        assert_int_equal(block->begin_ns, expected[i].begin_ns);
+        assert_int_equal(block->end_ns, expected[i].end_ns);
+        assert_int_equal(block->parent, expected[i].parent);
+    }
     easyprofiler_file_destroy(file);
     sink_abandon(sink);
     profile_destroy(profile);
@@ -972,6 +1082,7 @@ int main(void)
         cmocka_unit_test(content_is_recognised),
         cmocka_unit_test(a_cut_file_is_not_read_in_silence),
         cmocka_unit_test(no_size_of_a_file_is_trusted),
+        cmocka_unit_test(counts_that_cannot_fit_are_refused_at_once),
         cmocka_unit_test(strict_reading_makes_errors_of_notes),
         cmocka_unit_test(blocks_become_spans_and_instants),
         cmocka_unit_test(a_runtime_name_keeps_its_own_place),
@@ -979,6 +1090,9 @@ int main(void)
         cmocka_unit_test(a_rich_profile_survives),
         cmocka_unit_test(corpus_files_survive),
         cmocka_unit_test(samples_become_blocks),
+        cmocka_unit_test(the_header_spans_all_records),
+        cmocka_unit_test(of_samples_at_one_time_the_last_counts),
+        cmocka_unit_test(an_event_comes_after_what_ends_with_it),
         cmocka_unit_test(an_empty_profile_is_refused),
         cmocka_unit_test(deep_chains_fit_in_255_levels),
         cmocka_unit_test(crossing_spans_stay_readable),
