@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "easyprofiler.h"
+#include "folded.h"
 
 const struct format *const format_table[] = {
+    &format_folded,
+    &format_diff_folded,
     &format_easyprofiler,
     NULL,
 };
