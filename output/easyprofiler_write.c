@@ -570,6 +570,8 @@ static void note_losses(const struct writer *w, const struct format_notes *notes
     if (header->n_bookmarks < profile->n_bookmarks)
         format_note(notes, "bookmarks left out (at most %d): %zu", MAX_BOOKMARKS,
                     profile->n_bookmarks - MAX_BOOKMARKS);
+    if (w->last_ns == UINT64_MAX)
+        format_note(notes, "times beyond 64 bits of nanoseconds are cut");
     if (n_cut != 0)
         format_note(notes, "texts cut, too long or with a 0 byte inside: %" PRIu64, n_cut);
 }

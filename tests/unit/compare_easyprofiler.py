@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """The dumps of .prof files against their expected content.
 
-  compare_easyprofiler.py FORMAT_TOOL FOLDER SHARED TEST_EASYPROFILER
+  compare_easyprofiler.py FORMAT_TOOL FOLDER SHARED TEST_WRITE
 
 SHARED is a folder with the whole corpus and independent checkers below it, used as well if it exists; the
 environment's SAMPLER_SHARED goes before it. Of FOLDER and SHARED/corpus/easyprofiler: every made/ and found/ X.prof must give X.expected.json, all
 keys but `raw`; every bad/ X.prof must be refused with an offset or read with a note, as `want` says, and
-neither crash nor hang. What TEST_EASYPROFILER wrote, and every good file written anew, must please
-SHARED/oracles/easyprofiler.py, whose idea of the content must be that of our dump. Files made to need memory
+neither crash nor hang. What TEST_WRITE wrote, every good file written anew, and folded files converted must
+please SHARED/oracles/easyprofiler.py, whose idea of the content must be that of our dump. Files made to need memory
 must not get more than 50 times their size. Numbers are compared by type, so that true is not 1 and 1.5 is not 1.
 """
 import json
@@ -83,10 +83,10 @@ def check_bad(tool, path):
     return None
 
 
-def check_folder(tool, folder, check):
+def check_folder(tool, folder, check, extension=".prof"):
     global seen
     for name in sorted(os.listdir(folder)):
-        if not name.endswith(".prof"):
+        if not name.endswith(extension):
             continue
         seen += 1
         failure = check(tool, os.path.join(folder, name))
@@ -114,6 +114,40 @@ def check_rewritten(tool, oracle, path):
         return check_written(tool, oracle, out.name)
 
 
+def check_folded(tool, oracle, path):
+    """Self times in the file are the counts of the folded one, in periods of 1 ms."""
+    with tempfile.NamedTemporaryFile(suffix=".prof") as out, tempfile.NamedTemporaryFile(suffix=".folded") as sums:
+        for target, file in (("easyprofiler", out), ("folded", sums)):
+            result = subprocess.run([tool, "convert", "folded", path, target, file.name], capture_output=True,
+                                    timeout=60)
+            if result.returncode != 0:
+                empty = b"at least one block" in result.stderr
+                return None if empty else result.stderr.decode(errors="replace")
+        failure = check_written(tool, oracle, out.name)
+        if failure:
+            return failure
+        want = {}
+        with open(sums.name, "rb") as file:  # a new one has taken the name
+            lines = file.read().splitlines()
+        for line in lines:
+            stack, count = line.rsplit(b" ", 1)
+            leaf = stack.split(b";")[-1]
+            want[leaf] = want.get(leaf, 0) + int(count) * 1000000
+        if sum(want.values()) >= 1 << 64:
+            return None  # more than the times of the file can say
+        got = {}
+        blocks = [block for thread in json.loads(run(tool, "dump", out.name).stdout)["threads"]
+                  for block in thread["blocks"]]
+        while blocks:
+            block = blocks.pop()
+            children = block.get("children", [])
+            blocks += children
+            own = block["end"] - block["begin"] - sum(child["end"] - child["begin"] for child in children)
+            name = str(block["name"])
+            got[name] = got.get(name, 0) + own
+        return differs(sorted(filter(None, got.values())), sorted(filter(None, want.values())), "self times")
+
+
 def written_by_test(test, folder):
     environment = dict(os.environ, SAMPLER_TEST_OUT=folder)
     subprocess.run([test], env=environment, capture_output=True, check=True, timeout=300)
@@ -126,27 +160,27 @@ def header(records, blocks_bytes, descriptors, descriptor_bytes, threads):
 
 
 def hungry_files():
-    """What takes the most memory per byte: small records of each kind, of about 4 MB together."""
+    """What takes the most memory per byte: small records of each kind, about 1 MB each."""
     descriptor = struct.pack("<HIiIBBH", 18, 0, 1, 0xffffffff, 1, 1, 1) + b"\0\0"
     value = struct.pack("<HIiIBBH", 18, 0, 1, 0xffffffff, 2, 1, 1) + b"\0\0"
     mark = struct.pack("<I", 0x45617379)
-    n = 2000000
+    n = 500000
     yield "holes", header(1, 21, n + 1, 18, 1) + descriptor + bytes(2 * n) + struct.pack("<QHII", 1, 0, 0, 1) + \
         struct.pack("<HQQI", 21, 0, 1, 0) + b"\0" + mark
-    n = 220000
+    n = 55000
     yield "threads", header(1, 21, 1, 18, n) + descriptor + b"".join(
         struct.pack("<QHII", i + 1, 0, 0, 0) for i in range(n)) + mark
-    n = 180000
+    n = 45000
     blocks = b"".join(struct.pack("<HQQI", 21, i, i + 1, 0) + b"\0" for i in range(n))
     yield "blocks", header(n, 21 * n, 1, 18, 1) + descriptor + struct.pack("<QHII", 1, 0, 0, n) + blocks + mark
     nested = b"".join(struct.pack("<HQQI", 21, n - i, n + i + 1, 0) + b"\0" for i in range(n))
     yield "nested", header(n, 21 * n, 1, 18, 1) + descriptor + struct.pack("<QHII", 1, 0, 0, n) + nested + mark
     names = b"".join(struct.pack("<HQQI", 25, i, i + 1, 0) + b"%04x\0" % (i % 65536) for i in range(n))
     yield "names", header(n, 25 * n, 1, 18, 1) + descriptor + struct.pack("<QHII", 1, 0, 0, n) + names + mark
-    n = 110000
+    n = 30000
     values = b"".join(struct.pack("<HQQIBBHBBQ", 34, i, i, 0, 0, 0, 0, 6, 1, 0) for i in range(n))
     yield "values", header(n, 34 * n, 1, 18, 1) + value + struct.pack("<QHII", 1, 0, 0, n) + values + mark
-    n = 150000
+    n = 40000
     switches = b"".join(struct.pack("<HQQQ", 25, i, i + 1, 1) + b"\0" for i in range(n))
     yield "switches", header(n, 25 * n, 1, 18, 1) + descriptor + struct.pack("<QHI", 1, 0, n) + switches + \
         struct.pack("<I", 0) + mark
@@ -192,6 +226,9 @@ def main():
                 check_folder(tool, path, check)
             if os.path.isdir(path) and part != "bad" and os.path.exists(oracle):
                 check_folder(tool, path, lambda t, p: check_rewritten(t, oracle, p))
+    folded = os.path.join(shared, "corpus", "folded", "made")
+    if os.path.exists(oracle) and os.path.isdir(folded):
+        check_folder(tool, folded, lambda t, p: None if ".diff." in p else check_folded(t, oracle, p), ".folded")
     if os.path.exists(oracle):
         with tempfile.TemporaryDirectory() as written:
             if written_by_test(test, written) == 0:
