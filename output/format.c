@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "easyprofiler.h"
 #include "folded.h"
 
 const struct format *const format_table[] = {
@@ -15,6 +16,7 @@ const struct format *const format_table[] = {
 const struct format *const format_table[] = {
     &format_cpuprofile,
     &format_chrome_trace,
+    &format_easyprofiler,
     NULL,
 };
 

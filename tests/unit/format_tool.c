@@ -4,7 +4,9 @@
  *   format_tool check FORMAT FILE           reads the profile and throws it away
  *   format_tool convert FROM IN TO OUT      reads as one format, writes as another
  *
- * Exit status 0; 1 refused, the error on stderr; notes on stderr begin with "note: ". */
+ * Exit status 0; 1 refused, the error on stderr; notes on stderr begin with "note: ". With
+ * FORMAT_TOOL_PEAK in the environment the last line of stderr is "peak: N kB", the most memory the
+ * process had. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +64,19 @@ static bool run(int argc, char **argv, const uint8_t *data, size_t size_bytes, s
     return ok;
 }
 
+/* Not from getrusage: that counts what the parent had before it started us, too. */
+static void print_peak(void)
+{
+    FILE *status = fopen("/proc/self/status", "r");
+    char line[128];
+    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            fprintf(stderr, "peak: %lu kB\n", strtoul(line + 6, NULL, 10));
+    }
+    if (status != NULL)
+        (void)fclose(status);
+}
+
 int main(int argc, char **argv)
 {
     bool converts = argc == 6 && strcmp(argv[1], "convert") == 0;
@@ -81,5 +96,7 @@ int main(int argc, char **argv)
         err_name_file(&err, argv[3]);
         fprintf(stderr, "%s\n", err_describe(&err, text, sizeof text));
     }
+    if (getenv("FORMAT_TOOL_PEAK") != NULL)
+        print_peak();
     return ok ? 0 : 1;
 }

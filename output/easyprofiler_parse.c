@@ -1,0 +1,652 @@
+/* easyprofiler_parse.c - the bytes of a .prof file into struct easyprofiler_file.
+ *
+ *   header -> descriptors -> thread sections (switches, blocks) -> mark -> bookmarks -> mark ->
+ * nest
+ *
+ * Every record is checked against the bytes left and against its own size field; no count of the
+ * file leads to an allocation before it was compared with what can fit. Totals in the header are
+ * compared with what was read and never used. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cursor.h"
+#include "easyprofiler.h"
+
+/* Things that are odd but leave the rest readable: counted, and told once each at the end. */
+enum oddity {
+    ODD_BEFORE_BEGIN,
+    ODD_REVERSED_BLOCK,
+    ODD_REVERSED_SWITCH,
+    ODD_VALUE_TYPE,
+    ODD_HOLE,
+    N_ODDITIES
+};
+
+static const char *const oddity_texts[N_ODDITIES] = {
+    [ODD_BEFORE_BEGIN] = "records that end before the begin of the file (kept)",
+    [ODD_REVERSED_BLOCK] = "blocks that end before they begin (taken as instants)",
+    [ODD_REVERSED_SWITCH] = "context switches that end before they begin",
+    [ODD_VALUE_TYPE] = "values of an unknown type (bytes kept)",
+    [ODD_HOLE] = "empty descriptors",
+};
+
+struct parser {
+    struct cursor in;
+    struct easyprofiler_file *file;
+    const struct format_notes *notes;
+    struct err *err;
+    bool strict;
+    double ns_per_tick; /* 0: times are ns */
+
+    /* From the header. */
+    uint32_t records_total;
+    uint64_t blocks_memory;
+    uint64_t descriptors_memory;
+    uint32_t n_sections;
+    uint16_t n_bookmarks;
+
+    /* What was found. */
+    uint64_t blocks_memory_found;
+    uint64_t descriptors_memory_found;
+    uint64_t odd_counts[N_ODDITIES];
+    uint64_t odd_offsets[N_ODDITIES]; /* of the first */
+};
+
+static bool has_counts(const struct parser *p)
+{
+    return p->file->version >= EASYPROFILER_VERSION(2, 1, 0);
+}
+
+static bool has_wide_ids(const struct parser *p)
+{
+    return p->file->version >= EASYPROFILER_VERSION(1, 3, 0);
+}
+
+static bool fail_truncated(struct parser *p, uint64_t offset, const char *what)
+{
+    return err_fail(p->err, ERR_TRUNCATED, offset, "the file ends inside %s", what);
+}
+
+/* Notes something odd; false only in strict mode, where it is an error. */
+__attribute__((format(printf, 3, 4))) static bool odd(struct parser *p, uint64_t offset,
+                                                      const char *format, ...)
+{
+    char text[200];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (p->strict)
+        return err_fail(p->err, ERR_FORMAT, offset, "%s", text);
+    format_note(p->notes, "%s", text);
+    return true;
+}
+
+static void odd_count(struct parser *p, enum oddity oddity, uint64_t offset)
+{
+    if (p->odd_counts[oddity]++ == 0)
+        p->odd_offsets[oddity] = offset;
+}
+
+/* In the very steps EasyProfiler takes, so that equal files give equal numbers; a time beyond
+ * 64 bits becomes the largest one. */
+static uint64_t to_ns(const struct parser *p, uint64_t ticks)
+{
+    if (p->ns_per_tick == 0)
+        return ticks;
+    double ns = (double)ticks * p->ns_per_tick;
+    return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
+}
+
+/* ---- header ------------------------------------------------------------------------------- */
+
+static bool check_signature(struct parser *p)
+{
+    static const uint8_t big_endian[4] = {0x45, 0x61, 0x73, 0x79};
+    struct cursor in = p->in;
+    uint32_t signature = cursor_u32le(&p->in);
+    if (p->in.failed)
+        return err_fail(p->err, ERR_TRUNCATED, 0,
+                        "not an EasyProfiler file: expected the signature 79 73 61 45, found %zu "
+                        "bytes in all",
+                        cursor_left(&in));
+    if (signature == EASYPROFILER_SIGNATURE)
+        return true;
+    if (memcmp(in.pos, big_endian, sizeof big_endian) == 0)
+        return err_fail(p->err, ERR_UNSUPPORTED, 0,
+                        "the signature is 45 61 73 79: written on a big-endian machine, expected "
+                        "79 73 61 45");
+    return err_fail(p->err, ERR_FORMAT, 0,
+                    "not an EasyProfiler file: expected the signature 79 73 61 45, found %02x %02x "
+                    "%02x %02x",
+                    in.pos[0], in.pos[1], in.pos[2], in.pos[3]);
+}
+
+/* Fields in the order of versions before 2.0. */
+static void read_old_header(struct parser *p, uint64_t *begin, uint64_t *end)
+{
+    struct easyprofiler_file *file = p->file;
+    if (file->version > EASYPROFILER_VERSION(1, 0, 0))
+        file->pid = has_wide_ids(p) ? cursor_u64le(&p->in) : cursor_u32le(&p->in);
+    file->frequency_hz = cursor_u64le(&p->in);
+    *begin = cursor_u64le(&p->in);
+    *end = cursor_u64le(&p->in);
+    p->records_total = cursor_u32le(&p->in);
+    p->blocks_memory = cursor_u64le(&p->in);
+    file->n_descriptors = cursor_u32le(&p->in);
+    p->descriptors_memory = cursor_u64le(&p->in);
+}
+
+static void read_new_header(struct parser *p, uint64_t *begin, uint64_t *end, uint16_t *padding)
+{
+    struct easyprofiler_file *file = p->file;
+    file->pid = cursor_u64le(&p->in);
+    file->frequency_hz = cursor_u64le(&p->in);
+    *begin = cursor_u64le(&p->in);
+    *end = cursor_u64le(&p->in);
+    p->blocks_memory = cursor_u64le(&p->in);
+    p->descriptors_memory = cursor_u64le(&p->in);
+    p->records_total = cursor_u32le(&p->in);
+    file->n_descriptors = cursor_u32le(&p->in);
+    if (!has_counts(p))
+        return;
+    p->n_sections = cursor_u32le(&p->in);
+    p->n_bookmarks = cursor_u16le(&p->in);
+    *padding = cursor_u16le(&p->in);
+}
+
+static bool check_version(struct parser *p)
+{
+    uint32_t version = p->file->version;
+    if (p->in.failed)
+        return fail_truncated(p, 4, "the version");
+    if (version < EASYPROFILER_VERSION(0, 1, 0))
+        return err_fail(p->err, ERR_VERSION, 4, "version %u.%u.%u, expected 0.1.0 or newer",
+                        version >> 24, version >> 16 & 0xff, version & 0xffff);
+    if (version > EASYPROFILER_VERSION(2, 1, 0))
+        return odd(p, 4, "version %u.%u.%u is newer than 2.1.0; read as 2.1.0", version >> 24,
+                   version >> 16 & 0xff, version & 0xffff);
+    return true;
+}
+
+static bool read_header(struct parser *p)
+{
+    struct easyprofiler_file *file = p->file;
+    if (!check_signature(p))
+        return false;
+    file->version = cursor_u32le(&p->in);
+    if (!check_version(p))
+        return false;
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    uint16_t padding = 0;
+    if (file->version < EASYPROFILER_VERSION(2, 0, 0))
+        read_old_header(p, &begin, &end);
+    else
+        read_new_header(p, &begin, &end, &padding);
+    uint64_t header_bytes = cursor_offset(&p->in);
+    if (p->in.failed)
+        return fail_truncated(p, 0, "the header");
+    if (padding != 0)
+        return err_fail(p->err, ERR_FORMAT, header_bytes - 2, "header padding is %u, expected 0",
+                        padding);
+    if (has_counts(p) && p->n_sections == 0)
+        return err_fail(p->err, ERR_FORMAT, header_bytes - 8,
+                        "the count of threads is 0, expected at least 1");
+    if (file->frequency_hz != 0)
+        p->ns_per_tick = 1e9 / (double)file->frequency_hz;
+    if (file->frequency_hz > INT64_MAX &&
+        !odd(p, 0, "the clock's frequency is negative; taken as %" PRIu64, file->frequency_hz))
+        return false;
+    file->begin_ns = to_ns(p, begin);
+    file->end_ns = to_ns(p, end);
+    return true;
+}
+
+/* ---- records ------------------------------------------------------------------------------ */
+
+/* Opens the next record: a u16 of size and as many bytes. */
+static bool open_record(struct parser *p, const char *what, size_t least_bytes,
+                        struct cursor *record)
+{
+    uint64_t offset = cursor_offset(&p->in);
+    uint16_t size_bytes = cursor_u16le(&p->in);
+    const uint8_t *bytes = cursor_bytes(&p->in, size_bytes);
+    if (p->in.failed)
+        return fail_truncated(p, offset, what);
+    if (size_bytes < least_bytes)
+        return err_fail(p->err, ERR_FORMAT, offset, "%s of %u bytes, expected at least %zu", what,
+                        size_bytes, least_bytes);
+    *record = cursor_make(bytes, size_bytes);
+    return true;
+}
+
+static bool fail_unterminated(struct parser *p, uint64_t offset, const char *what)
+{
+    return err_fail(p->err, ERR_FORMAT, offset, "%s does not end in a 0 byte inside its record",
+                    what);
+}
+
+static bool read_descriptor(struct parser *p, struct easyprofiler_descriptor *descriptor)
+{
+    uint64_t offset = cursor_offset(&p->in);
+    if (cursor_left(&p->in) >= 2 && p->in.pos[0] == 0 && p->in.pos[1] == 0) {
+        cursor_skip(&p->in, 2);
+        odd_count(p, ODD_HOLE, offset);
+        return true;
+    }
+    struct cursor record = {.start = NULL};
+    if (!open_record(p, "a descriptor", EASYPROFILER_DESCRIPTOR_BYTES + 2, &record))
+        return false;
+    p->descriptors_memory_found += cursor_left(&record);
+    descriptor->id = cursor_u32le(&record);
+    descriptor->line = (int32_t)cursor_u32le(&record);
+    descriptor->color = cursor_u32le(&record);
+    descriptor->type = cursor_u8(&record);
+    descriptor->status = cursor_u8(&record);
+    uint16_t name_bytes = cursor_u16le(&record);
+    const char *name = (const char *)cursor_bytes(&record, name_bytes);
+    if (name == NULL)
+        return err_fail(p->err, ERR_FORMAT, offset,
+                        "a descriptor's name of %u bytes, expected no more than %zu", name_bytes,
+                        cursor_left(&record));
+    size_t name_length = strnlen(name, name_bytes);
+    if (name_length == name_bytes)
+        return fail_unterminated(p, offset, "a descriptor's name");
+    size_t file_length;
+    if (cursor_text(&record, &file_length) == NULL)
+        return fail_unterminated(p, offset, "a descriptor's file");
+    descriptor->name = name;
+    descriptor->name_length = (uint16_t)name_length;
+    descriptor->file_start = name_bytes;
+    descriptor->file_length = (uint16_t)file_length;
+    return true;
+}
+
+static bool read_descriptors(struct parser *p)
+{
+    struct easyprofiler_file *file = p->file;
+    uint64_t offset = cursor_offset(&p->in);
+    if (file->n_descriptors == 0)
+        return err_fail(p->err, ERR_FORMAT, offset,
+                        "the count of descriptors is 0, expected at least 1");
+    /* A hole takes only its size field. */
+    if (file->n_descriptors > cursor_left(&p->in) / 2)
+        return err_fail(p->err, ERR_LIMIT, offset,
+                        "the header counts %u descriptors, %zu bytes are left", file->n_descriptors,
+                        cursor_left(&p->in));
+    file->descriptors = calloc(file->n_descriptors, sizeof *file->descriptors);
+    if (file->descriptors == NULL)
+        return err_fail_memory(p->err);
+    for (uint32_t i = 0; i < file->n_descriptors; i++) {
+        if (!read_descriptor(p, &file->descriptors[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_switch(struct parser *p)
+{
+    uint64_t offset = cursor_offset(&p->in);
+    bool wide = has_wide_ids(p);
+    struct cursor record = {.start = NULL};
+    size_t fixed_bytes = wide ? EASYPROFILER_SWITCH_BYTES : EASYPROFILER_SWITCH_BYTES - 4;
+    if (!open_record(p, "a context switch", fixed_bytes + 1, &record))
+        return false;
+    p->blocks_memory_found += cursor_left(&record);
+    struct easyprofiler_switch *item = array_push(&p->file->switches);
+    if (item == NULL)
+        return err_fail_memory(p->err);
+    item->begin_ns = to_ns(p, cursor_u64le(&record));
+    item->end_ns = to_ns(p, cursor_u64le(&record));
+    item->to_tid = wide ? cursor_u64le(&record) : cursor_u32le(&record);
+    item->process = cursor_text(&record, &item->process_length);
+    if (item->process == NULL)
+        return fail_unterminated(p, offset, "a context switch's process name");
+    if (item->end_ns < item->begin_ns)
+        odd_count(p, ODD_REVERSED_SWITCH, offset);
+    else if (item->end_ns <= p->file->begin_ns)
+        odd_count(p, ODD_BEFORE_BEGIN, offset);
+    return true;
+}
+
+static bool check_value(struct parser *p, uint64_t offset, const struct cursor *whole)
+{
+    struct cursor record = cursor_make(whole->start, (size_t)(whole->end - whole->start));
+    cursor_skip(&record, EASYPROFILER_BLOCK_BYTES + 2);
+    uint16_t data_bytes = cursor_u16le(&record);
+    uint8_t type = cursor_u8(&record);
+    cursor_skip(&record, 9);
+    if (record.failed)
+        return err_fail(p->err, ERR_FORMAT, offset, "a value of %zu bytes, expected at least %d",
+                        (size_t)(whole->end - whole->start), EASYPROFILER_VALUE_BYTES);
+    if (data_bytes > cursor_left(&record))
+        return err_fail(p->err, ERR_FORMAT, offset,
+                        "a value with %u bytes of data, its record has room for %zu", data_bytes,
+                        cursor_left(&record));
+    if (type >= EASYPROFILER_N_DATA)
+        odd_count(p, ODD_VALUE_TYPE, offset);
+    return true;
+}
+
+static bool read_block(struct parser *p)
+{
+    struct easyprofiler_file *file = p->file;
+    uint64_t offset = cursor_offset(&p->in);
+    struct cursor record = {.start = NULL};
+    if (!open_record(p, "a block", EASYPROFILER_BLOCK_BYTES + 1, &record))
+        return false;
+    p->blocks_memory_found += cursor_left(&record);
+    struct easyprofiler_block *block = array_push(&file->blocks);
+    if (block == NULL)
+        return err_fail_memory(p->err);
+    block->record = record.start;
+    block->begin_ns = to_ns(p, cursor_u64le(&record));
+    block->end_ns = to_ns(p, cursor_u64le(&record));
+    block->descriptor = cursor_u32le(&record);
+    if (block->descriptor >= file->n_descriptors)
+        return err_fail(p->err, ERR_FORMAT, offset, "a block of descriptor %u, expected below %u",
+                        block->descriptor, file->n_descriptors);
+    const struct easyprofiler_descriptor *descriptor = &file->descriptors[block->descriptor];
+    if (descriptor->name == NULL)
+        return err_fail(p->err, ERR_FORMAT, offset, "a block of descriptor %u, which is empty",
+                        block->descriptor);
+    size_t length;
+    if (cursor_text(&record, &length) == NULL)
+        return fail_unterminated(p, offset, "a block's name");
+    if (descriptor->type == EASYPROFILER_VALUE && !check_value(p, offset, &record))
+        return false;
+    if (block->end_ns < file->begin_ns)
+        odd_count(p, ODD_BEFORE_BEGIN, offset);
+    if (block->end_ns < block->begin_ns) {
+        odd_count(p, ODD_REVERSED_BLOCK, offset);
+        block->end_ns = block->begin_ns;
+    }
+    return true;
+}
+
+/* ---- thread sections ----------------------------------------------------------------------- */
+
+/* Reads a count of records and the records. `least_bytes` is the least a record can take, its size
+ * field included. */
+static bool read_records(struct parser *p, const char *what, size_t least_bytes,
+                         bool (*read)(struct parser *), struct array *records, uint32_t *first,
+                         uint32_t *count)
+{
+    uint64_t offset = cursor_offset(&p->in);
+    uint32_t n = cursor_u32le(&p->in);
+    if (p->in.failed)
+        return fail_truncated(p, offset, "a thread");
+    if (n > cursor_left(&p->in) / least_bytes)
+        return err_fail(p->err, ERR_LIMIT, offset, "the thread counts %u %s, %zu bytes are left", n,
+                        what, cursor_left(&p->in));
+    if (records->n + n >= UINT32_MAX)
+        return err_fail(p->err, ERR_LIMIT, offset, "more than %u %s", UINT32_MAX - 1, what);
+    *first = (uint32_t)records->n;
+    *count = n;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!read(p))
+            return false;
+    }
+    return true;
+}
+
+static bool read_section(struct parser *p)
+{
+    struct easyprofiler_file *file = p->file;
+    uint64_t offset = cursor_offset(&p->in);
+    struct easyprofiler_section section = {.order = (uint32_t)file->sections.n};
+    section.tid = has_wide_ids(p) ? cursor_u64le(&p->in) : cursor_u32le(&p->in);
+    uint16_t name_bytes = cursor_u16le(&p->in);
+    const char *name = (const char *)cursor_bytes(&p->in, name_bytes);
+    if (p->in.failed)
+        return fail_truncated(p, offset, "a thread");
+    if (name_bytes != 0) {
+        size_t length = strnlen(name, name_bytes);
+        if (length == name_bytes)
+            return fail_unterminated(p, offset, "a thread's name");
+        section.name = name;
+        section.name_length = (uint32_t)length;
+    }
+    size_t fixed_bytes =
+        has_wide_ids(p) ? EASYPROFILER_SWITCH_BYTES : EASYPROFILER_SWITCH_BYTES - 4;
+    if (!read_records(p, "context switches", 2 + fixed_bytes + 1, read_switch, &file->switches,
+                      &section.first_switch, &section.n_switches) ||
+        !read_records(p, "blocks", 2 + EASYPROFILER_BLOCK_BYTES + 1, read_block, &file->blocks,
+                      &section.first_block, &section.n_blocks))
+        return false;
+    struct easyprofiler_section *stored = array_push(&file->sections);
+    if (stored == NULL)
+        return err_fail_memory(p->err);
+    *stored = section;
+    return true;
+}
+
+/* Is all that is left one mark, of 4 bytes or (as some writers have it) of 8? */
+static bool is_last_mark(const struct parser *p)
+{
+    struct cursor in = p->in;
+    if (cursor_left(&in) == 8 && !has_counts(p))
+        return cursor_u64le(&in) == EASYPROFILER_SIGNATURE;
+    return cursor_left(&in) == 4 && cursor_u32le(&in) == EASYPROFILER_SIGNATURE;
+}
+
+/* Before 2.1 threads go on to the end of the file. */
+static bool read_old_sections(struct parser *p)
+{
+    while (!cursor_at_end(&p->in)) {
+        uint64_t offset = cursor_offset(&p->in);
+        if (is_last_mark(p)) {
+            cursor_skip(&p->in, cursor_left(&p->in));
+            return odd(p, offset, "an end mark, which this version does not have; left out");
+        }
+        if (!read_section(p))
+            return false;
+    }
+    return true;
+}
+
+static bool read_mark(struct parser *p, const char *what)
+{
+    uint64_t offset = cursor_offset(&p->in);
+    uint32_t mark = cursor_u32le(&p->in);
+    if (p->in.failed)
+        return err_fail(p->err, ERR_TRUNCATED, offset,
+                        "the file ends before the mark behind the %s", what);
+    if (mark != EASYPROFILER_SIGNATURE)
+        return err_fail(p->err, ERR_FORMAT, offset,
+                        "expected the mark 0x%08x behind the %s, found 0x%08x",
+                        EASYPROFILER_SIGNATURE, what, mark);
+    return true;
+}
+
+/* Sets *complete to false if the file ends, at a clean border, before all that was announced. */
+static bool read_new_sections(struct parser *p, bool *complete)
+{
+    for (uint32_t i = 0; i < p->n_sections; i++) {
+        uint64_t offset = cursor_offset(&p->in);
+        if (cursor_at_end(&p->in) || is_last_mark(p)) {
+            *complete = false;
+            cursor_skip(&p->in, cursor_left(&p->in));
+            return odd(p, offset, "the header counts %u threads, the file ends after %u",
+                       p->n_sections, i);
+        }
+        if (!read_section(p))
+            return false;
+    }
+    return read_mark(p, "threads");
+}
+
+static bool read_bookmark(struct parser *p)
+{
+    uint64_t offset = cursor_offset(&p->in);
+    struct cursor record = {.start = NULL};
+    if (!open_record(p, "a bookmark", EASYPROFILER_BOOKMARK_BYTES + 1, &record))
+        return false;
+    struct easyprofiler_bookmark *bookmark = array_push(&p->file->bookmarks);
+    if (bookmark == NULL)
+        return err_fail_memory(p->err);
+    bookmark->position_ns = cursor_u64le(&record);
+    bookmark->color = cursor_u32le(&record);
+    bookmark->text = cursor_text(&record, &bookmark->text_length);
+    if (bookmark->text == NULL)
+        return fail_unterminated(p, offset, "a bookmark's text");
+    return true;
+}
+
+static bool read_bookmarks(struct parser *p)
+{
+    for (uint32_t i = 0; i < p->n_bookmarks; i++) {
+        uint64_t offset = cursor_offset(&p->in);
+        if (cursor_at_end(&p->in) || is_last_mark(p)) {
+            cursor_skip(&p->in, cursor_left(&p->in));
+            return odd(p, offset, "the header counts %u bookmarks, the file ends after %u",
+                       p->n_bookmarks, i);
+        }
+        if (!read_bookmark(p))
+            return false;
+    }
+    return p->n_bookmarks == 0 || read_mark(p, "bookmarks");
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int compare_sections(const void *left, const void *right)
+{
+    const struct easyprofiler_section *a = left;
+    const struct easyprofiler_section *b = right;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Sections of one id are one thread; the last name of any size counts. */
+static bool merge_sections(struct parser *p)
+{
+    struct easyprofiler_file *file = p->file;
+    uint32_t n_sections = (uint32_t)file->sections.n;
+    if (n_sections == 0)
+        return true;
+    struct easyprofiler_section *sections = file->sections.items;
+    qsort(sections, n_sections, sizeof *sections, compare_sections);
+    file->threads = calloc(n_sections, sizeof *file->threads);
+    if (file->threads == NULL)
+        return err_fail_memory(p->err);
+    for (uint32_t i = 0; i < n_sections; i++) {
+        if (i == 0 || sections[i].tid != sections[i - 1].tid)
+            file->threads[file->n_threads++] = (struct easyprofiler_thread){
+                .tid = sections[i].tid, .name = "", .first_section = i};
+        struct easyprofiler_thread *thread = &file->threads[file->n_threads - 1];
+        thread->n_sections++;
+        if (sections[i].name != NULL) {
+            thread->name = sections[i].name;
+            thread->name_length = sections[i].name_length;
+        }
+    }
+    return true;
+}
+
+static bool check_totals(struct parser *p)
+{
+    const struct easyprofiler_file *file = p->file;
+    if (file->n_records != p->records_total &&
+        !odd(p, 0, "the header counts %u records, the file holds %" PRIu64, p->records_total,
+             file->n_records))
+        return false;
+    if (p->blocks_memory != p->blocks_memory_found &&
+        !odd(p, 0, "the header gives %" PRIu64 " bytes of records, the file holds %" PRIu64,
+             p->blocks_memory, p->blocks_memory_found))
+        return false;
+    /* More than needed is usual: EasyProfiler's viewer adds two bytes each at every save. */
+    if (p->descriptors_memory < p->descriptors_memory_found &&
+        !odd(p, 0, "the header gives %" PRIu64 " bytes of descriptors, the file holds %" PRIu64,
+             p->descriptors_memory, p->descriptors_memory_found))
+        return false;
+    for (int i = 0; i < N_ODDITIES; i++) {
+        if (p->odd_counts[i] != 0 &&
+            !odd(p, p->odd_offsets[i], "%s: %" PRIu64 ", first at offset %" PRIu64, oddity_texts[i],
+                 p->odd_counts[i], p->odd_offsets[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool check_levels(struct parser *p)
+{
+    const struct easyprofiler_file *file = p->file;
+    uint32_t n_levels = 0;
+    for (uint32_t i = 0; i < file->n_threads; i++) {
+        if (file->threads[i].n_levels > n_levels)
+            n_levels = file->threads[i].n_levels;
+    }
+    if (n_levels <= EASYPROFILER_MAX_LEVELS)
+        return true;
+    return odd(p, 0, "blocks are nested %u levels deep; EasyProfiler itself refuses more than %d",
+               n_levels, EASYPROFILER_MAX_LEVELS);
+}
+
+static bool parse_all(struct parser *p)
+{
+    struct easyprofiler_file *file = p->file;
+    if (array_push(&file->blocks) == NULL)
+        return err_fail_memory(p->err);
+    if (!read_header(p) || !read_descriptors(p))
+        return false;
+    bool complete = true;
+    if (!has_counts(p)) {
+        if (!read_old_sections(p))
+            return false;
+    } else if (!read_new_sections(p, &complete) || (complete && !read_bookmarks(p))) {
+        return false;
+    }
+    uint64_t offset = cursor_offset(&p->in);
+    if (!cursor_at_end(&p->in) &&
+        !odd(p, offset, "%zu bytes after the end, at offset %" PRIu64 "; left out",
+             cursor_left(&p->in), offset))
+        return false;
+    file->n_records = file->blocks.n - 1 + file->switches.n;
+    if (!merge_sections(p))
+        return false;
+    if (!easyprofiler_nest(file))
+        return err_fail_memory(p->err);
+    return check_totals(p) && check_levels(p);
+}
+
+bool easyprofiler_parse(const uint8_t *data, size_t size_bytes, bool strict,
+                        const struct format_notes *notes, struct easyprofiler_file **out,
+                        struct err *err)
+{
+    struct easyprofiler_file *file = calloc(1, sizeof *file);
+    if (file == NULL)
+        return err_fail_memory(err);
+    array_init(&file->sections, sizeof(struct easyprofiler_section));
+    array_init(&file->switches, sizeof(struct easyprofiler_switch));
+    array_init(&file->blocks, sizeof(struct easyprofiler_block));
+    array_init(&file->bookmarks, sizeof(struct easyprofiler_bookmark));
+    struct parser parser = {.in = cursor_make(data, size_bytes),
+                            .file = file,
+                            .notes = notes,
+                            .err = err,
+                            .strict = strict};
+    if (!parse_all(&parser)) {
+        easyprofiler_file_destroy(file);
+        return false;
+    }
+    *out = file;
+    return true;
+}
+
+void easyprofiler_file_destroy(struct easyprofiler_file *file)
+{
+    if (file == NULL)
+        return;
+    array_deinit(&file->sections);
+    array_deinit(&file->switches);
+    array_deinit(&file->blocks);
+    array_deinit(&file->bookmarks);
+    free(file->descriptors);
+    free(file->threads);
+    free(file);
+}
