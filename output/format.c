@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "htdump.h"
+
 const struct format *const format_table[] = {
+    &format_htdump,
     NULL,
 };
 
