@@ -75,5 +75,6 @@ const struct format format_htdump = {
     .about = "HawkTracer event stream",
     .keeps = 0,
     .sniff = htdump_sniff,
+    .read = htdump_read,
     .dump = htdump_dump,
 };
