@@ -2,7 +2,6 @@
  * rows, so that equal rows get equal ids; orders and containment at finish (profile_order.c). */
 #include "profile.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +32,7 @@ struct storage {
     struct array samples, values, instants, off_cpus, bookmarks, metadata;
 };
 
-enum failure { FAILURE_NONE, FAILURE_MEMORY, FAILURE_FULL, FAILURE_NO_KINDS };
+enum failure { FAILURE_NONE, FAILURE_MEMORY, FAILURE_FULL, FAILURE_NO_KINDS, FAILURE_WRONG_ROW };
 
 struct profile_builder {
     struct storage storage;
@@ -125,6 +124,14 @@ static inline uint32_t table_add(struct profile_builder *builder, struct table *
     if (table->rows.n * 3 > table->n_slots * 2 && !table_grow(table, row_bytes))
         return builder_fail(builder, FAILURE_MEMORY);
     return id;
+}
+
+/* A reader that hands in a wrong id must not make writers read beyond a table. */
+static inline bool is_right(struct profile_builder *builder, bool right)
+{
+    if (!right)
+        builder_fail(builder, FAILURE_WRONG_ROW);
+    return right;
 }
 
 /* A row that is never compared; NULL on failure. `limit` is the most rows there may be. */
@@ -232,19 +239,23 @@ uint32_t profile_add_module(struct profile_builder *builder, const struct profil
 uint32_t profile_add_function(struct profile_builder *builder,
                               const struct profile_function *function)
 {
-    assert(function->module < builder->storage.modules.rows.n);
+    if (!is_right(builder, function->module < builder->storage.modules.rows.n))
+        return 0;
     return table_add(builder, &builder->storage.functions, function, sizeof *function);
 }
 
 uint32_t profile_add_frame(struct profile_builder *builder, const struct profile_frame *frame)
 {
-    assert(frame->function < builder->storage.functions.rows.n);
+    if (!is_right(builder, frame->function < builder->storage.functions.rows.n))
+        return 0;
     return table_add(builder, &builder->storage.frames, frame, sizeof *frame);
 }
 
 uint32_t profile_add_stack(struct profile_builder *builder, uint32_t parent, uint32_t frame)
 {
-    assert(parent < builder->storage.stacks.rows.n && frame < builder->storage.frames.rows.n);
+    if (!is_right(builder, parent < builder->storage.stacks.rows.n &&
+                               frame < builder->storage.frames.rows.n))
+        return 0;
     const struct profile_stack stack = {.parent = parent, .frame = frame};
     return table_add(builder, &builder->storage.stacks, &stack, sizeof stack);
 }
@@ -267,7 +278,8 @@ uint32_t profile_add_process(struct profile_builder *builder, const struct profi
 
 uint32_t profile_add_thread(struct profile_builder *builder, const struct profile_thread *thread)
 {
-    assert(thread->process < builder->storage.processes.n);
+    if (!is_right(builder, thread->process < builder->storage.processes.n))
+        return 0;
     struct profile_thread *row = row_add(builder, &builder->storage.threads, UINT32_MAX);
     if (row == NULL)
         return 0;
@@ -278,8 +290,9 @@ uint32_t profile_add_thread(struct profile_builder *builder, const struct profil
 void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,
                         const uint64_t *values)
 {
-    assert(sample->thread < builder->storage.threads.n);
-    assert(sample->stack < builder->storage.stacks.rows.n);
+    if (!is_right(builder, sample->thread < builder->storage.threads.n &&
+                               sample->stack < builder->storage.stacks.rows.n))
+        return;
     if (builder->n_kinds == 0) {
         builder->n_kinds = builder->scalars.n_kinds;
         if (builder->n_kinds == 0 || builder->n_kinds > PROFILE_MAX_KINDS) {
@@ -291,6 +304,8 @@ void profile_add_sample(struct profile_builder *builder, const struct profile_sa
     if (row == NULL)
         return;
     *row = *sample;
+    if (!builder->scalars.has_times)
+        row->time_ns = 0; /* no times, no order by them */
     for (uint32_t kind = 0; kind < builder->n_kinds; kind++) {
         uint64_t *value = row_add(builder, &builder->storage.values, SIZE_MAX);
         if (value == NULL)
@@ -301,8 +316,10 @@ void profile_add_sample(struct profile_builder *builder, const struct profile_sa
 
 void profile_add_span(struct profile_builder *builder, const struct profile_span *span)
 {
-    assert(span->thread < builder->storage.threads.n && span->end_ns >= span->begin_ns);
-    assert(span->frame < builder->storage.frames.rows.n);
+    if (!is_right(builder, span->thread < builder->storage.threads.n &&
+                               span->frame < builder->storage.frames.rows.n &&
+                               span->end_ns >= span->begin_ns))
+        return;
     struct profile_span *row = row_add(builder, &builder->storage.spans, UINT32_MAX);
     if (row != NULL)
         *row = *span;
@@ -310,8 +327,9 @@ void profile_add_span(struct profile_builder *builder, const struct profile_span
 
 void profile_add_instant(struct profile_builder *builder, const struct profile_instant *instant)
 {
-    assert(instant->thread < builder->storage.threads.n);
-    assert(instant->frame < builder->storage.frames.rows.n);
+    if (!is_right(builder, instant->thread < builder->storage.threads.n &&
+                               instant->frame < builder->storage.frames.rows.n))
+        return;
     struct profile_instant *row = row_add(builder, &builder->storage.instants, SIZE_MAX);
     if (row != NULL)
         *row = *instant;
@@ -319,7 +337,9 @@ void profile_add_instant(struct profile_builder *builder, const struct profile_i
 
 void profile_add_off_cpu(struct profile_builder *builder, const struct profile_off_cpu *off_cpu)
 {
-    assert(off_cpu->thread < builder->storage.threads.n && off_cpu->end_ns >= off_cpu->begin_ns);
+    if (!is_right(builder, off_cpu->thread < builder->storage.threads.n &&
+                               off_cpu->end_ns >= off_cpu->begin_ns))
+        return;
     struct profile_off_cpu *row = row_add(builder, &builder->storage.off_cpus, SIZE_MAX);
     if (row != NULL)
         *row = *off_cpu;
@@ -354,6 +374,10 @@ static bool failure_report(enum failure failure, struct err *err)
     case FAILURE_NO_KINDS:
         return err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "samples need 1 to %d kinds of values",
                         PROFILE_MAX_KINDS);
+    case FAILURE_WRONG_ROW:
+        return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+                        "a row of the profile refers to one that does not exist, or ends before it "
+                        "begins");
     case FAILURE_MEMORY:
     default:
         return err_fail_memory(err);
@@ -450,13 +474,13 @@ bool profile_builder_finish(struct profile_builder *builder, struct profile **ou
     struct profile_owner *owner = calloc(1, sizeof *owner);
     if (owner == NULL)
         builder_fail(builder, FAILURE_MEMORY);
+    is_right(builder, builder->n_kinds == 0 || builder->n_kinds == builder->scalars.n_kinds);
     if (builder->failure != FAILURE_NONE || !builder_order(builder)) {
         enum failure failure = builder->failure;
         free(owner);
         profile_builder_destroy(builder);
         return failure_report(failure, err);
     }
-    assert(builder->n_kinds == 0 || builder->n_kinds == builder->scalars.n_kinds);
     storage_trim(&builder->storage);
     owner->storage = builder->storage;
     profile_fill(&owner->profile, &owner->storage, &builder->scalars);
