@@ -73,8 +73,11 @@ const struct format format_htdump = {
     .name = "htdump",
     .extensions = extensions,
     .about = "HawkTracer event stream",
-    .keeps = 0,
+    .keeps = KEEPS_SAMPLES | KEEPS_TIMES | KEEPS_LINES | KEEPS_INLINED | KEEPS_THREADS |
+             KEEPS_PROCESSES | KEEPS_SPANS | KEEPS_INSTANTS | KEEPS_OFF_CPU | KEEPS_BOOKMARKS |
+             KEEPS_METADATA | KEEPS_MODULES | KEEPS_ADDRESSES | KEEPS_FILES | KEEPS_ALL_KINDS,
     .sniff = htdump_sniff,
     .read = htdump_read,
+    .write = htdump_write,
     .dump = htdump_dump,
 };
