@@ -221,7 +221,7 @@ static bool parser_fill(struct htdump_parser *parser, const uint8_t *data, size_
     parser->generation = 1;
     parser->n_steps_left = UINT64_C(1) << 20;
     if (size_bytes < (UINT64_MAX >> 8))
-        parser->n_steps_left += (uint64_t)size_bytes * 16;
+        parser->n_steps_left += (uint64_t)size_bytes * 4;
     array_init(&parser->classes, sizeof(struct class));
     array_init(&parser->values, sizeof(struct htdump_value));
     array_init(&parser->stamps, sizeof(uint32_t));
