@@ -5,21 +5,26 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* An odd number no author of a file can know: the kernel hands every process 16 random bytes. It
- * decides only where an entry lies, never what comes out. */
-static uint64_t multiplier_draw(void)
+/* A number no author of a file can know: the kernel hands every process 16 random bytes. It decides
+ * only where an entry lies, never what comes out. */
+static uint64_t seed_draw(void)
 {
-    uint64_t value = 0x9e3779b97f4a7c15U;
+    uint64_t seed = 0x9e3779b97f4a7c15U;
     unsigned long address = getauxval(AT_RANDOM);
     if (address != 0)
-        memcpy(&value, (const void *)address, sizeof value); /* NOLINT(performance-no-int-to-ptr):
-                                                                 getauxval returns addresses so */
-    return value | 1U;
+        memcpy(&seed, (const void *)address, sizeof seed); /* NOLINT(performance-no-int-to-ptr):
+                                                              getauxval returns addresses so */
+    return seed;
 }
 
+/* Every bit of the key reaches every bit of the place: numbers in files come in rows, and linear
+ * probing wants them scattered (one multiplication did not do). */
 static size_t slot_of(const struct htdump_map *map, uint64_t key)
 {
-    return (size_t)((key * map->multiplier) >> map->shift);
+    uint64_t mixed = key ^ map->seed;
+    mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93U;
+    mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93U;
+    return (size_t)(mixed ^ (mixed >> 32)) & (map->n_slots - 1);
 }
 
 static struct htdump_map_slot *slot_find(const struct htdump_map *map, uint64_t key)
@@ -36,8 +41,7 @@ static bool map_grow(struct htdump_map *map)
     bigger.slots = calloc(bigger.n_slots, sizeof *bigger.slots);
     if (bigger.slots == NULL)
         return false;
-    bigger.multiplier = map->n_slots == 0 ? multiplier_draw() : map->multiplier;
-    bigger.shift = map->n_slots == 0 ? 64 - 5 : map->shift - 1;
+    bigger.seed = map->n_slots == 0 ? seed_draw() : map->seed;
     for (size_t i = 0; i < map->n_slots; i++) {
         if (map->slots[i].value != 0)
             *slot_find(&bigger, map->slots[i].key) = map->slots[i];

@@ -1,7 +1,7 @@
 /* htdump_map.h - numbers a file gives to things -> our ids.
  *
- * Open addressing with a multiplier drawn per process, so that no file can be made to collide on
- * purpose. Contract  value 0 means "not there". Context   One thread at a time. */
+ * Open addressing, places drawn per process, so that no file can be made to collide on purpose.
+ * Contract  value 0 means "not there". Context   One thread at a time. */
 #ifndef SAMPLER_HTDUMP_MAP_H
 #define SAMPLER_HTDUMP_MAP_H
 
@@ -19,8 +19,7 @@ struct htdump_map {
     struct htdump_map_slot *slots;
     size_t n_slots; /* 0 or a power of two */
     size_t n;
-    uint64_t multiplier;
-    unsigned shift;
+    uint64_t seed;
 };
 
 void htdump_map_deinit(struct htdump_map *map);
