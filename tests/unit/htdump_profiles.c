@@ -194,7 +194,7 @@ struct profile *profile_of_chance(unsigned seed, uint64_t period_ns)
         uint32_t path[41] = {0}; /* stacks by depth */
         uint32_t depth = 0;
         uint64_t time_ns = chance(&seed, 100);
-        for (unsigned i = 0; i < 120; i++) {
+        for (unsigned i = 0; i < 50; i++) {
             uint32_t common = chance(&seed, depth + 1);
             depth = common + chance(&seed, 41 - common);
             for (uint32_t d = common; d < depth; d++) {
