@@ -8,26 +8,18 @@
 #include "arena.h"
 #include "array.h"
 #include "profile_order.h"
+#include "row_table.h"
 
-/* Rows are compared and hashed as 64-bit words: none of them may have padding. */
+/* Rows of row tables are compared and hashed as 64-bit words: none of them may have padding. */
 _Static_assert(sizeof(struct profile_module) == 24, "no padding");
 _Static_assert(sizeof(struct profile_function) == 24, "no padding");
 _Static_assert(sizeof(struct profile_frame) == 24, "no padding");
 _Static_assert(sizeof(struct profile_stack) == 8, "no padding");
 
-#define N_SLOTS_AT_FIRST ((size_t)256)
-
-/* Rows with ids; row 0 is "none" and in no slot. */
-struct table {
-    struct array rows;
-    uint32_t *slots; /* ids, 0 = free; NULL for tables whose rows are not compared */
-    size_t n_slots;  /* a power of two */
-};
-
 struct storage {
     struct arena *arena;
     struct intern *texts;
-    struct table modules, functions, frames, stacks;
+    struct row_table modules, functions, frames, stacks;
     struct array processes, threads, spans;
     struct array samples, values, instants, off_cpus, bookmarks, metadata;
 };
@@ -47,52 +39,6 @@ struct profile_owner {
     struct storage storage;
 };
 
-static void table_deinit(struct table *table)
-{
-    array_deinit(&table->rows);
-    free(table->slots);
-    table->slots = NULL;
-}
-
-static bool table_init(struct table *table, size_t row_bytes)
-{
-    array_init(&table->rows, row_bytes);
-    table->n_slots = N_SLOTS_AT_FIRST;
-    table->slots = calloc(table->n_slots, sizeof *table->slots);
-    return table->slots != NULL && array_push(&table->rows) != NULL;
-}
-
-static inline uint64_t row_hash(const void *row, size_t row_bytes)
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < row_bytes; i += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, (const char *)row + i, sizeof word);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
-static inline bool table_grow(struct table *table, size_t row_bytes)
-{
-    size_t n_slots = table->n_slots * 2;
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (uint32_t id = 1; id < table->rows.n; id++) {
-        size_t slot =
-            row_hash((char *)table->rows.items + id * row_bytes, row_bytes) & (n_slots - 1);
-        while (slots[slot] != 0)
-            slot = (slot + 1) & (n_slots - 1);
-        slots[slot] = id;
-    }
-    free(table->slots);
-    table->slots = slots;
-    table->n_slots = n_slots;
-    return true;
-}
-
 static uint32_t builder_fail(struct profile_builder *builder, enum failure failure)
 {
     if (builder->failure == FAILURE_NONE)
@@ -100,29 +46,15 @@ static uint32_t builder_fail(struct profile_builder *builder, enum failure failu
     return 0;
 }
 
-/* The id of `row`, added if new; 0 on failure. `row_bytes` is a constant in every call, so that the
- * compiler makes four tight copies of this. */
-static inline uint32_t table_add(struct profile_builder *builder, struct table *table,
-                                 const void *row, size_t row_bytes)
+__attribute__((always_inline)) static inline uint32_t table_add(struct profile_builder *builder,
+                                                                struct row_table *table,
+                                                                const void *row, size_t row_bytes)
 {
     if (builder->failure != FAILURE_NONE)
         return 0;
-    size_t slot = row_hash(row, row_bytes) & (table->n_slots - 1);
-    for (; table->slots[slot] != 0; slot = (slot + 1) & (table->n_slots - 1)) {
-        uint32_t id = table->slots[slot];
-        if (memcmp((char *)table->rows.items + id * row_bytes, row, row_bytes) == 0)
-            return id;
-    }
-    if (table->rows.n >= UINT32_MAX)
-        return builder_fail(builder, FAILURE_FULL);
-    void *added = array_push(&table->rows);
-    if (added == NULL)
-        return builder_fail(builder, FAILURE_MEMORY);
-    memcpy(added, row, row_bytes);
-    uint32_t id = (uint32_t)(table->rows.n - 1);
-    table->slots[slot] = id;
-    if (table->rows.n * 3 > table->n_slots * 2 && !table_grow(table, row_bytes))
-        return builder_fail(builder, FAILURE_MEMORY);
+    uint32_t id = row_table_add(table, row, row_bytes);
+    if (id == 0)
+        builder_fail(builder, table->rows.n < UINT32_MAX ? FAILURE_MEMORY : FAILURE_FULL);
     return id;
 }
 
@@ -149,10 +81,10 @@ static void storage_deinit(struct storage *storage)
 {
     intern_destroy(storage->texts);
     arena_destroy(storage->arena);
-    table_deinit(&storage->modules);
-    table_deinit(&storage->functions);
-    table_deinit(&storage->frames);
-    table_deinit(&storage->stacks);
+    row_table_deinit(&storage->modules);
+    row_table_deinit(&storage->functions);
+    row_table_deinit(&storage->frames);
+    row_table_deinit(&storage->stacks);
     array_deinit(&storage->processes);
     array_deinit(&storage->threads);
     array_deinit(&storage->spans);
@@ -177,10 +109,11 @@ static bool storage_init(struct storage *storage)
     array_init(&storage->metadata, sizeof(struct profile_metadata));
     storage->arena = arena_create();
     storage->texts = storage->arena == NULL ? NULL : intern_create(storage->arena);
-    return storage->texts != NULL && table_init(&storage->modules, sizeof(struct profile_module)) &&
-           table_init(&storage->functions, sizeof(struct profile_function)) &&
-           table_init(&storage->frames, sizeof(struct profile_frame)) &&
-           table_init(&storage->stacks, sizeof(struct profile_stack)) &&
+    return storage->texts != NULL &&
+           row_table_init(&storage->modules, sizeof(struct profile_module)) &&
+           row_table_init(&storage->functions, sizeof(struct profile_function)) &&
+           row_table_init(&storage->frames, sizeof(struct profile_frame)) &&
+           row_table_init(&storage->stacks, sizeof(struct profile_stack)) &&
            array_push(&storage->processes) != NULL && array_push(&storage->threads) != NULL &&
            array_push(&storage->spans) != NULL;
 }
@@ -409,7 +342,7 @@ static void array_trim(struct array *rows)
     rows->n_reserved = rows->n;
 }
 
-static void table_trim(struct table *table)
+static void table_trim(struct row_table *table)
 {
     free(table->slots);
     table->slots = NULL;
