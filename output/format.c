@@ -7,6 +7,7 @@
 
 #include "easyprofiler.h"
 #include "folded.h"
+#include "htdump.h"
 
 const struct format *const format_table[] = {
     &format_folded,
@@ -17,6 +18,7 @@ const struct format *const format_table[] = {
     &format_cpuprofile,
     &format_chrome_trace,
     &format_easyprofiler,
+    &format_htdump,
     NULL,
 };
 

@@ -1,0 +1,656 @@
+/* test_htdump.c - the promises of htdump.h: classes, byte orders, limits; what the reader makes of
+ * calls, marks and values; truncation, want of memory, failing sinks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc_fault.h"
+#include "htdump.h"
+#include "htdump_fixture.h"
+#include "htdump_map.h"
+#include "unit.h"
+
+/* ---- helpers ---- */
+
+static struct htdump_parser *parser_make(const struct bytes *bytes)
+{
+    struct err err = ERR_INIT;
+    struct htdump_parser *parser = NULL;
+    assert_true(htdump_parser_create(bytes->data, bytes->n, &parser, &err));
+    return parser;
+}
+
+/* Parses to the end and tells how it ended; *last is the last event (its values are gone). */
+static enum err_code parse_all(const struct bytes *bytes, struct htdump_event *last,
+                               struct err *err)
+{
+    struct htdump_parser *parser = parser_make(bytes);
+    bool more = true;
+    *err = (struct err)ERR_INIT;
+    while (htdump_parser_next(parser, last, &more, err) && more) {
+    }
+    htdump_parser_destroy(parser);
+    return err->code;
+}
+
+static enum err_code stream_parse(const struct stream *stream, struct err *err)
+{
+    struct htdump_event last;
+    struct bytes bytes = stream_bytes(stream);
+    enum err_code code = parse_all(&bytes, &last, err);
+    free(bytes.data);
+    return code;
+}
+
+static struct profile *stream_read(struct stream *stream, struct heard *heard)
+{
+    struct format_notes notes = notes_into(heard);
+    struct bytes bytes = stream_bytes(stream);
+    struct profile *profile = read_profile(&bytes, &notes);
+    free(bytes.data);
+    stream_deinit(stream);
+    return profile;
+}
+
+static const char *frame_name(const struct profile *profile, uint32_t frame)
+{
+    return profile_text(profile, profile->functions[profile->frames[frame].function].name).bytes;
+}
+
+static void base_field(struct stream *stream, uint32_t number)
+{
+    stream_field(stream, number, "HT_Event", "base", 24, HTDUMP_STRUCT);
+}
+
+/* Folders of the test data with files to harm. */
+static const char *const sample_files[] = {
+    "made/minimal",         "made/nested_struct", "made/concatenated_le_be", "made/legacy_0_6",
+    "made/sampled_profile", "made/doubles",       "made/pointers",           "bad/klass_redefined",
+};
+
+static struct bytes sample_load(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/htdump/%s.htdump", TEST_DATA_DIR, name);
+    return file_load(path);
+}
+
+/* ---- the map ---- */
+
+static void map_keeps_what_it_is_given(void **state)
+{
+    (void)state;
+    struct htdump_map map = {0};
+    assert_int_equal(htdump_map_find(&map, 7), 0);
+    for (uint32_t i = 1; i <= 5000; i++)
+        assert_true(htdump_map_set(&map, (uint64_t)i << 40, i));
+    assert_true(htdump_map_set(&map, (uint64_t)3 << 40, 77));
+    assert_true(htdump_map_set(&map, 0, 9));
+    assert_int_equal(map.n, 5001);
+    for (uint32_t i = 1; i <= 5000; i++)
+        assert_int_equal(htdump_map_find(&map, (uint64_t)i << 40), i == 3 ? 77 : i);
+    assert_int_equal(htdump_map_find(&map, 0), 9);
+    assert_int_equal(htdump_map_find(&map, 5001), 0);
+    htdump_map_deinit(&map);
+}
+
+/* ---- parsing ---- */
+
+static void numbers_have_width_sign_and_byte_order(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {0x81, 0x8182, 0x81828384, 0x8182838485868788};
+    for (int is_big = 0; is_big < 2; is_big++) {
+        struct stream stream = {0};
+        stream_byte_order(&stream, is_big != 0);
+        stream_class(&stream, 9, "Numbers", 8);
+        for (unsigned i = 0; i < 8; i++) {
+            char name[] = {(char)('a' + i), '\0'};
+            stream_field(&stream, 9, "int", name, 1U << (i % 4),
+                         i < 4 ? HTDUMP_UNSIGNED : HTDUMP_SIGNED);
+        }
+        stream_header(&stream, 9, 5, 6);
+        for (unsigned i = 0; i < 8; i++)
+            stream_number(&stream, values[i % 4], 1U << (i % 4));
+        struct bytes bytes = stream_bytes(&stream);
+        struct htdump_parser *parser = parser_make(&bytes);
+        struct htdump_event event;
+        struct err err = ERR_INIT;
+        bool more;
+        for (unsigned i = 0; i < 11; i++)
+            assert_true(htdump_parser_next(parser, &event, &more, &err) && more);
+        assert_int_equal(event.class_id, 9);
+        assert_int_equal(event.timestamp_ns, 5);
+        assert_int_equal(event.id, 6);
+        assert_int_equal(event.n_values, 8);
+        for (unsigned i = 0; i < 4; i++) {
+            assert_int_equal(event.values[i].kind, HTDUMP_VALUE_U64);
+            assert_true(event.values[i].as.u64 == values[i]);
+            assert_int_equal(event.values[4 + i].kind, HTDUMP_VALUE_I64);
+        }
+        assert_true(event.values[4].as.i64 == -127);
+        assert_true(event.values[5].as.i64 == -32382);
+        assert_true(event.values[6].as.i64 == -2122153084);
+        assert_true(event.values[7].as.i64 == (int64_t)0x8182838485868788);
+        assert_true(htdump_parser_next(parser, &event, &more, &err) && !more);
+        htdump_parser_destroy(parser);
+        free(bytes.data);
+        stream_deinit(&stream);
+    }
+}
+
+/* Class 100 holds class 101 holds ... holds class 100 + depth, which holds a byte. */
+static struct stream nested_stream(unsigned depth)
+{
+    struct stream stream = {0};
+    stream_byte_order(&stream, false);
+    for (unsigned i = 0; i <= depth; i++) {
+        char name[16], inner[16];
+        snprintf(name, sizeof name, "C%u", i);
+        snprintf(inner, sizeof inner, "C%u", i + 1);
+        stream_class(&stream, 100 + i, name, 1);
+        if (i < depth)
+            stream_field(&stream, 100 + i, inner, "in", 0, HTDUMP_STRUCT);
+        else
+            stream_field(&stream, 100 + i, "u8", "x", 1, HTDUMP_UNSIGNED);
+    }
+    stream_header(&stream, 100, 1, 1);
+    stream_number(&stream, 42, 1);
+    return stream;
+}
+
+static void structs_nest_to_the_limit(void **state)
+{
+    (void)state;
+    struct err err;
+    struct stream stream = nested_stream(32);
+    assert_int_equal(stream_parse(&stream, &err), ERR_NONE);
+    stream_deinit(&stream);
+    stream = nested_stream(33);
+    assert_int_equal(stream_parse(&stream, &err), ERR_LIMIT);
+    assert_int_equal(err.offset, stream.n - 21);
+    stream_deinit(&stream);
+}
+
+/* `n` fields of one byte in a class, and in an event that holds the class `times` times. */
+static enum err_code wide_parse(unsigned n, unsigned times, struct err *err)
+{
+    struct stream stream = {0};
+    stream_byte_order(&stream, false);
+    stream_class(&stream, 100, "Wide", 0);
+    for (unsigned i = 0; i < n; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "f%u", i);
+        stream_field(&stream, 100, "u8", name, 1, HTDUMP_UNSIGNED);
+    }
+    stream_class(&stream, 101, "Wider", 0);
+    for (unsigned i = 0; i < times; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%u", i);
+        stream_field(&stream, 101, "Wide", name, 0, HTDUMP_STRUCT);
+    }
+    stream_header(&stream, 101, 1, 1);
+    for (unsigned i = 0; i < n * times; i++)
+        stream_number(&stream, i, 1);
+    enum err_code code = stream_parse(&stream, err);
+    stream_deinit(&stream);
+    return code;
+}
+
+static void fields_are_limited(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_int_equal(wide_parse(1024, 1, &err), ERR_NONE);
+    assert_int_equal(wide_parse(1025, 1, &err), ERR_LIMIT);
+    assert_int_equal(wide_parse(1023, 4, &err), ERR_NONE); /* 4 + 4 * 1023 = 4096 steps */
+    assert_int_equal(wide_parse(1024, 4, &err), ERR_LIMIT);
+}
+
+static void field_larger_than_the_stream_is_refused(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {3, UINT64_C(1) << 20, UINT64_C(1) << 30,
+                                     (UINT64_C(1) << 30) + 1, UINT64_MAX};
+    static const enum err_code codes[] = {ERR_TRUNCATED, ERR_LIMIT, ERR_LIMIT, ERR_LIMIT,
+                                          ERR_LIMIT};
+    for (size_t i = 0; i < N_ELEMENTS(sizes); i++) {
+        struct stream stream = {0};
+        struct err err;
+        stream_byte_order(&stream, false);
+        stream_class(&stream, 9, "Big", 1);
+        stream_field(&stream, 9, "u8", "x", sizes[i], HTDUMP_UNSIGNED);
+        stream_header(&stream, 9, 1, 1);
+        stream_number(&stream, 0, 2);
+        assert_int_equal(stream_parse(&stream, &err), codes[i]);
+        stream_deinit(&stream);
+    }
+}
+
+static void size_without_event_is_no_fault(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    struct err err;
+    stream_byte_order(&stream, false);
+    stream_class(&stream, 9, "NeverSeen", 1);
+    stream_field(&stream, 9, "char", "buffer", 65536, HTDUMP_UNSIGNED);
+    assert_int_equal(stream_parse(&stream, &err), ERR_NONE);
+    stream_deinit(&stream);
+}
+
+static void own_fields_hide_the_header(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    stream_byte_order(&stream, false);
+    stream_class(&stream, 9, "Odd", 4);
+    stream_field(&stream, 9, "HT_Event", "again", 24, HTDUMP_STRUCT); /* not the base: 20 bytes */
+    stream_field(&stream, 9, "u8", "timestamp", 1, HTDUMP_UNSIGNED);  /* second of that name */
+    stream_header(&stream, 9, 5, 6);
+    stream_header(&stream, 50, 51, 52);
+    stream_number(&stream, 7, 1);
+    struct bytes bytes = stream_bytes(&stream);
+    struct bytes dump = dump_bytes(&bytes, NULL);
+    static const char last[] =
+        "{\"klass\": \"Odd\", \"fields\": {\"klass_id\": 50, \"timestamp\": 51, \"id\": 52}}\n";
+    assert_true(dump.n > strlen(last));
+    assert_memory_equal(dump.data + dump.n - strlen(last), last, strlen(last));
+    free(bytes.data);
+    free(dump.data);
+    stream_deinit(&stream);
+}
+
+static void fields_may_come_after_the_first_event(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    struct htdump_event event;
+    struct err err;
+    stream_byte_order(&stream, false);
+    stream_class(&stream, 9, "Inner", 1);
+    stream_class(&stream, 10, "Outer", 1);
+    stream_field(&stream, 10, "Inner", "in", 0, HTDUMP_STRUCT);
+    stream_header(&stream, 10, 1, 1);
+    stream_field(&stream, 9, "u8", "x", 1, HTDUMP_UNSIGNED);
+    stream_header(&stream, 10, 1, 1);
+    stream_number(&stream, 3, 1);
+    struct bytes bytes = stream_bytes(&stream);
+    assert_int_equal(parse_all(&bytes, &event, &err), ERR_NONE);
+    assert_int_equal(event.n_values, 1);
+    assert_int_equal(event.layout, 2);
+    free(bytes.data);
+    stream_deinit(&stream);
+}
+
+/* Each event asks for its large layout to be made again: refused before it takes long. */
+static void layouts_are_made_within_a_budget(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    struct err err;
+    stream_byte_order(&stream, false);
+    stream_class(&stream, 9, "Empty", 0);
+    stream_class(&stream, 10, "Many", 0);
+    for (unsigned i = 0; i < 1000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%u", i);
+        stream_field(&stream, 10, "Empty", name, 0, HTDUMP_STRUCT);
+    }
+    for (unsigned i = 0; i < 2000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "c%u", i);
+        stream_class(&stream, 100 + i, name, 0);
+        stream_field(&stream, 100 + i, "Many", "m", 0, HTDUMP_STRUCT);
+        stream_field(&stream, 100 + i, "Many", "n", 0, HTDUMP_STRUCT);
+        stream_field(&stream, 100 + i, "Many", "o", 0, HTDUMP_STRUCT);
+        stream_header(&stream, 100 + i, 1, 1);
+    }
+    assert_int_equal(stream_parse(&stream, &err), ERR_LIMIT);
+    stream_deinit(&stream);
+}
+
+static void streams_are_recognised(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"bad/text", "bad/empty", "bad/seed_literal",
+                                         "bad/endianness_2", "bad/big_endian_unannounced"};
+    for (size_t i = 0; i < N_ELEMENTS(sample_files); i++) {
+        struct bytes bytes = sample_load(sample_files[i]);
+        assert_true(htdump_sniff(bytes.data, 64) >= 90);
+        for (size_t n = 0; n < 27; n++) {
+            struct bytes cut = bytes_cut(&bytes, n);
+            assert_true(htdump_sniff(cut.data, cut.n) == 0 || n >= 25);
+            free(cut.data);
+        }
+        free(bytes.data);
+    }
+    for (size_t i = 0; i < N_ELEMENTS(others); i++) {
+        struct bytes bytes = sample_load(others[i]);
+        assert_int_equal(htdump_sniff(bytes.data, bytes.n), 0);
+        free(bytes.data);
+    }
+    assert_ptr_equal(format_by_name("htdump"), &format_htdump);
+    assert_ptr_equal(format_by_path("a/b.htdump"), &format_htdump);
+}
+
+/* ---- reading ---- */
+
+static void calls_become_spans(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    struct heard heard;
+    stream_byte_order(&stream, true);
+    stream_call_classes(&stream);
+    stream_call(&stream, 1100, 50, 3, "in ner", 7);
+    stream_call(&stream, 1000, 500, 3, "outer", 6);
+    stream_call(&stream, 1000, 500, 4, "other", 9);
+    struct profile *profile = stream_read(&stream, &heard);
+    assert_int_equal(heard.n, 0);
+    assert_int_equal(profile->start_time_ns, 1000);
+    assert_int_equal(profile->duration_ns, 500);
+    assert_false(profile->has_times);
+    assert_int_equal(profile->n_threads, 3);
+    assert_int_equal(profile->threads[1].tid, 3);
+    assert_int_equal(profile->threads[2].tid, 4);
+    assert_int_equal(profile->n_spans, 4);
+    assert_string_equal(frame_name(profile, profile->spans[1].frame), "outer");
+    assert_int_equal(profile->spans[1].begin_ns, 0);
+    assert_int_equal(profile->spans[1].end_ns, 500);
+    assert_string_equal(frame_name(profile, profile->spans[2].frame), "in ner");
+    assert_int_equal(profile->spans[2].begin_ns, 100);
+    assert_int_equal(profile->spans[2].parent, 1);
+    assert_int_equal(profile->spans[3].thread, 2);
+    profile_destroy(profile);
+}
+
+static void of_equal_calls_the_lower_id_is_the_outer(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    struct heard heard;
+    stream_byte_order(&stream, false);
+    stream_call_classes(&stream);
+    stream_call(&stream, 10, 5, 1, "c", 42);
+    stream_call(&stream, 10, 5, 1, "b", 41);
+    stream_call(&stream, 10, 5, 1, "a", 40);
+    struct profile *profile = stream_read(&stream, &heard);
+    assert_string_equal(frame_name(profile, profile->spans[1].frame), "a");
+    assert_string_equal(frame_name(profile, profile->spans[2].frame), "b");
+    assert_string_equal(frame_name(profile, profile->spans[3].frame), "c");
+    assert_int_equal(profile->spans[3].parent, 2);
+    profile_destroy(profile);
+}
+
+static void labels_are_those_in_force(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    struct heard heard;
+    stream_byte_order(&stream, false);
+    stream_call_classes(&stream);
+    stream_int_call(&stream, 10, 1, 1, 500); /* mapped later only: the first to come */
+    stream_mapping(&stream, 500, "first");
+    stream_mapping(&stream, 500, "first");
+    stream_int_call(&stream, 20, 1, 1, 500);
+    stream_mapping(&stream, 500, "second");
+    stream_int_call(&stream, 30, 1, 1, 500);
+    stream_int_call(&stream, 40, 1, 1, UINT64_MAX); /* never mapped */
+    struct profile *profile = stream_read(&stream, &heard);
+    static const char *const expected[] = {"first", "first", "second", "18446744073709551615"};
+    assert_int_equal(profile->n_spans, 5);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_string_equal(frame_name(profile, profile->spans[i + 1].frame), expected[i]);
+    assert_int_equal(heard.n, 1);
+    assert_non_null(strstr(heard.last, "label number"));
+    profile_destroy(profile);
+}
+
+static void other_events_become_values(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    struct heard heard;
+    stream_byte_order(&stream, false);
+    stream_class(&stream, 9, "Gauge", 6);
+    base_field(&stream, 9);
+    stream_field(&stream, 9, "u4", "thread_id", 4, HTDUMP_UNSIGNED);
+    stream_field(&stream, 9, "int", "level", 2, HTDUMP_SIGNED);
+    stream_field(&stream, 9, "float", "share", 4, HTDUMP_DOUBLE);
+    stream_field(&stream, 9, "char*", "who", 8, HTDUMP_STRING);
+    stream_class(&stream, 10, "Tick", 1);
+    base_field(&stream, 10);
+    stream_class(&stream, 11, "Note", 2);
+    base_field(&stream, 11);
+    stream_field(&stream, 11, "char*", "name", 8, HTDUMP_STRING);
+    stream_header(&stream, 9, 100, 1);
+    stream_number(&stream, 7, 4);
+    stream_number(&stream, 0xfffe, 2);
+    stream_number(&stream, 0x3f000000, 4);
+    stream_text(&stream, "me");
+    stream_header(&stream, 10, 101, 2);
+    stream_header(&stream, 11, 102, 3);
+    stream_text(&stream, "look");
+    struct profile *profile = stream_read(&stream, &heard);
+    static const char *const names[] = {"Gauge.level", "Gauge.share", "Gauge.who", "Tick", "look"};
+    assert_int_equal(profile->n_instants, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(frame_name(profile, profile->instants[i].frame), names[i]);
+    assert_int_equal(profile->instants[0].type, PROFILE_VALUE_I64);
+    assert_true(profile->instants[0].value.i64 == -2);
+    assert_int_equal(profile->threads[profile->instants[0].thread].tid, 7);
+    assert_int_equal(profile->instants[1].type, PROFILE_VALUE_F64);
+    assert_true(profile->instants[1].value.f64 == 0.5);
+    assert_int_equal(profile->instants[2].type, PROFILE_VALUE_TEXT);
+    assert_string_equal(profile_text(profile, (uint32_t)profile->instants[2].value.u64).bytes,
+                        "me");
+    assert_int_equal(profile->instants[3].type, PROFILE_VALUE_NONE);
+    assert_int_equal(profile->instants[4].time_ns, 2);
+    profile_destroy(profile);
+}
+
+static void raw_samples_are_taken_instead_of_calls(void **state)
+{
+    (void)state;
+    struct heard heard;
+    struct format_notes notes = notes_into(&heard);
+    struct bytes bytes = sample_load("made/sampled_profile");
+    struct profile *profile = read_profile(&bytes, &notes);
+    assert_int_equal(heard.n, 0);
+    assert_int_equal(profile->n_spans, 1);
+    assert_int_equal(profile->n_samples, 80);
+    assert_true(profile->has_times);
+    assert_int_equal(profile->n_kinds, 1);
+    assert_int_equal(profile->kinds[0].unit, PROFILE_UNIT_NS);
+    assert_int_equal(profile->start_time_ns, 5000000140891);
+    const struct profile_sample *first = &profile->samples[0];
+    assert_int_equal(first->time_ns, 0);
+    assert_int_equal(profile->values[0], 1000000);
+    const struct profile_thread *thread = &profile->threads[first->thread];
+    assert_int_equal(thread->tid, 4242);
+    assert_int_equal(profile->processes[thread->process].pid, 4242);
+    assert_string_equal(profile_text(profile, thread->name).bytes, "worker-4242");
+    const struct profile_frame *leaf = &profile->frames[profile->stacks[first->stack].frame];
+    const struct profile_function *function = &profile->functions[leaf->function];
+    assert_string_equal(profile_text(profile, function->name).bytes, "func_h");
+    assert_string_equal(profile_text(profile, function->file).bytes, "demo.c");
+    assert_string_equal(profile_text(profile, profile->modules[function->module].path).bytes,
+                        "/usr/bin/demo");
+    assert_int_equal(leaf->line, 40);
+    assert_int_equal(leaf->address, 4194560);
+    profile_destroy(profile);
+    free(bytes.data);
+}
+
+static void times_do_not_overflow(void **state)
+{
+    (void)state;
+    struct stream stream = {0};
+    struct heard heard;
+    stream_byte_order(&stream, false);
+    stream_call_classes(&stream);
+    stream_call(&stream, 5, UINT64_MAX, 1, "long", 1);
+    stream_call(&stream, UINT64_MAX, UINT64_MAX, 1, "late", 2);
+    struct profile *profile = stream_read(&stream, &heard);
+    assert_true(profile->spans[1].end_ns == UINT64_MAX);
+    assert_true(profile->spans[2].begin_ns == UINT64_MAX - 5);
+    assert_true(profile->spans[2].end_ns == UINT64_MAX);
+    assert_true(profile->duration_ns == UINT64_MAX - 5);
+    profile_destroy(profile);
+}
+
+static void unknown_references_are_told(void **state)
+{
+    (void)state;
+    const struct format_options strict = {.strict = true};
+    struct stream stream = {0};
+    struct heard heard;
+    struct err err = ERR_INIT;
+    stream_byte_order(&stream, false);
+    stream_class(&stream, 9, "ProfSampleEvent", 2);
+    base_field(&stream, 9);
+    stream_field(&stream, 9, "u8", "stack_id", 8, HTDUMP_UNSIGNED);
+    stream_header(&stream, 9, 1, 1);
+    stream_number(&stream, 4711, 8);
+    struct bytes bytes = stream_bytes(&stream);
+    struct profile *profile = NULL;
+    assert_false(format_htdump.read(bytes.data, bytes.n, &strict, NULL, &profile, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    free(bytes.data);
+    profile = stream_read(&stream, &heard);
+    assert_int_equal(profile->n_samples, 1);
+    assert_int_equal(profile->samples[0].stack, 0);
+    assert_int_equal(heard.n, 1);
+    profile_destroy(profile);
+}
+
+/* ---- harm ---- */
+
+static bool code_is_of_input(enum err_code code)
+{
+    return code == ERR_TRUNCATED || code == ERR_FORMAT || code == ERR_LIMIT;
+}
+
+static void any_length_is_survived(void **state)
+{
+    (void)state;
+    const struct format_options options = {0};
+    for (size_t i = 0; i < N_ELEMENTS(sample_files); i++) {
+        struct bytes whole = sample_load(sample_files[i]);
+        size_t step = whole.n < 2300 ? 1 : 31; /* all lengths of three files */
+        for (size_t n = 0; n < whole.n; n += step) {
+            struct bytes cut = bytes_cut(&whole, n);
+            struct profile *profile = NULL;
+            struct heard heard;
+            struct format_notes notes = notes_into(&heard);
+            struct err err = ERR_INIT, dump_err = ERR_INIT;
+            struct sink *sink;
+            bool ok = format_htdump.read(cut.data, cut.n, &options, &notes, &profile, &err);
+            assert_true(ok || code_is_of_input(err.code));
+            assert_true(ok || err.offset <= n);
+            assert_true(sink_create_buffer(&sink, &dump_err));
+            assert_int_equal(format_htdump.dump(cut.data, cut.n, &notes, sink, &dump_err), ok);
+            sink_abandon(sink);
+            profile_destroy(profile);
+            free(cut.data);
+        }
+        free(whole.data);
+    }
+}
+
+static void any_byte_is_survived(void **state)
+{
+    (void)state;
+    const struct format_options options = {0};
+    for (size_t i = 0; i < N_ELEMENTS(sample_files); i++) {
+        struct bytes bytes = sample_load(sample_files[i]);
+        size_t step = bytes.n < 1000 ? 1 : 23;
+        for (size_t n = 0; n < bytes.n; n += step) {
+            uint8_t before = bytes.data[n];
+            struct profile *profile = NULL;
+            struct err err = ERR_INIT;
+            bytes.data[n] = (uint8_t)(before ^ (n % 2 == 0 ? 0xff : 0x01));
+            bool ok = format_htdump.read(bytes.data, bytes.n, &options, NULL, &profile, &err);
+            assert_true(ok || code_is_of_input(err.code));
+            profile_destroy(profile);
+            bytes.data[n] = before;
+        }
+        free(bytes.data);
+    }
+}
+
+static void want_of_memory_is_told(void **state)
+{
+    (void)state;
+    const struct format_options options = {0};
+    for (size_t i = 0; i < N_ELEMENTS(sample_files); i++) {
+        struct bytes bytes = sample_load(sample_files[i]);
+        struct sink *sink;
+        struct err err = ERR_INIT;
+        bool fired = true;
+        for (unsigned n = 1; fired; n++) {
+            struct profile *profile = NULL;
+            struct err read_err = ERR_INIT;
+            alloc_fault_arm(n);
+            bool ok = format_htdump.read(bytes.data, bytes.n, &options, NULL, &profile, &read_err);
+            fired = alloc_fault_fired();
+            assert_true(ok || (fired && read_err.code == ERR_MEMORY));
+            profile_destroy(profile);
+        }
+        fired = true;
+        for (unsigned n = 1; fired; n++) {
+            struct err dump_err = ERR_INIT;
+            assert_true(sink_create_buffer(&sink, &err));
+            alloc_fault_arm(n);
+            bool ok = format_htdump.dump(bytes.data, bytes.n, NULL, sink, &dump_err);
+            fired = alloc_fault_fired();
+            assert_true(ok || (fired && dump_err.code == ERR_MEMORY));
+            sink_abandon(sink);
+        }
+        free(bytes.data);
+    }
+}
+
+static void dump_into_failing_sink(void **state)
+{
+    (void)state;
+    struct bytes bytes = sample_load("made/sampled_profile");
+    for (uint64_t limit = 0; limit < 100000; limit += 9973) {
+        struct sink *sink;
+        struct err err = ERR_INIT;
+        assert_true(sink_create_failing(limit, &sink, &err));
+        bool ok = format_htdump.dump(bytes.data, bytes.n, NULL, sink, &err);
+        assert_true(ok); /* the sink tells */
+        assert_int_equal(sink_close(sink, &err), limit > 66000);
+    }
+    free(bytes.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(map_keeps_what_it_is_given),
+        cmocka_unit_test(numbers_have_width_sign_and_byte_order),
+        cmocka_unit_test(structs_nest_to_the_limit),
+        cmocka_unit_test(fields_are_limited),
+        cmocka_unit_test(field_larger_than_the_stream_is_refused),
+        cmocka_unit_test(size_without_event_is_no_fault),
+        cmocka_unit_test(own_fields_hide_the_header),
+        cmocka_unit_test(fields_may_come_after_the_first_event),
+        cmocka_unit_test(layouts_are_made_within_a_budget),
+        cmocka_unit_test(streams_are_recognised),
+        cmocka_unit_test(calls_become_spans),
+        cmocka_unit_test(of_equal_calls_the_lower_id_is_the_outer),
+        cmocka_unit_test(labels_are_those_in_force),
+        cmocka_unit_test(other_events_become_values),
+        cmocka_unit_test(raw_samples_are_taken_instead_of_calls),
+        cmocka_unit_test(times_do_not_overflow),
+        cmocka_unit_test(unknown_references_are_told),
+        cmocka_unit_test(any_length_is_survived),
+        cmocka_unit_test(any_byte_is_survived),
+        cmocka_unit_test(want_of_memory_is_told),
+        cmocka_unit_test(dump_into_failing_sink),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
