@@ -2,38 +2,29 @@
  * rows, so that equal rows get equal ids; orders and containment at finish (profile_order.c). */
 #include "profile.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
 #include "array.h"
 #include "profile_order.h"
+#include "row_table.h"
 
-/* Rows are compared and hashed as 64-bit words: none of them may have padding. */
+/* Rows of row tables are compared and hashed as 64-bit words: none of them may have padding. */
 _Static_assert(sizeof(struct profile_module) == 24, "no padding");
 _Static_assert(sizeof(struct profile_function) == 24, "no padding");
 _Static_assert(sizeof(struct profile_frame) == 24, "no padding");
 _Static_assert(sizeof(struct profile_stack) == 8, "no padding");
 
-#define N_SLOTS_AT_FIRST ((size_t)256)
-
-/* Rows with ids; row 0 is "none" and in no slot. */
-struct table {
-    struct array rows;
-    uint32_t *slots; /* ids, 0 = free; NULL for tables whose rows are not compared */
-    size_t n_slots;  /* a power of two */
-};
-
 struct storage {
     struct arena *arena;
     struct intern *texts;
-    struct table modules, functions, frames, stacks;
+    struct row_table modules, functions, frames, stacks;
     struct array processes, threads, spans;
     struct array samples, values, instants, off_cpus, bookmarks, metadata;
 };
 
-enum failure { FAILURE_NONE, FAILURE_MEMORY, FAILURE_FULL, FAILURE_NO_KINDS };
+enum failure { FAILURE_NONE, FAILURE_MEMORY, FAILURE_FULL, FAILURE_NO_KINDS, FAILURE_WRONG_ROW };
 
 struct profile_builder {
     struct storage storage;
@@ -48,52 +39,6 @@ struct profile_owner {
     struct storage storage;
 };
 
-static void table_deinit(struct table *table)
-{
-    array_deinit(&table->rows);
-    free(table->slots);
-    table->slots = NULL;
-}
-
-static bool table_init(struct table *table, size_t row_bytes)
-{
-    array_init(&table->rows, row_bytes);
-    table->n_slots = N_SLOTS_AT_FIRST;
-    table->slots = calloc(table->n_slots, sizeof *table->slots);
-    return table->slots != NULL && array_push(&table->rows) != NULL;
-}
-
-static inline uint64_t row_hash(const void *row, size_t row_bytes)
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < row_bytes; i += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, (const char *)row + i, sizeof word);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
-static inline bool table_grow(struct table *table, size_t row_bytes)
-{
-    size_t n_slots = table->n_slots * 2;
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (uint32_t id = 1; id < table->rows.n; id++) {
-        size_t slot =
-            row_hash((char *)table->rows.items + id * row_bytes, row_bytes) & (n_slots - 1);
-        while (slots[slot] != 0)
-            slot = (slot + 1) & (n_slots - 1);
-        slots[slot] = id;
-    }
-    free(table->slots);
-    table->slots = slots;
-    table->n_slots = n_slots;
-    return true;
-}
-
 static uint32_t builder_fail(struct profile_builder *builder, enum failure failure)
 {
     if (builder->failure == FAILURE_NONE)
@@ -101,30 +46,23 @@ static uint32_t builder_fail(struct profile_builder *builder, enum failure failu
     return 0;
 }
 
-/* The id of `row`, added if new; 0 on failure. `row_bytes` is a constant in every call, so that the
- * compiler makes four tight copies of this. */
-static inline uint32_t table_add(struct profile_builder *builder, struct table *table,
+static inline uint32_t table_add(struct profile_builder *builder, struct row_table *table,
                                  const void *row, size_t row_bytes)
 {
     if (builder->failure != FAILURE_NONE)
         return 0;
-    size_t slot = row_hash(row, row_bytes) & (table->n_slots - 1);
-    for (; table->slots[slot] != 0; slot = (slot + 1) & (table->n_slots - 1)) {
-        uint32_t id = table->slots[slot];
-        if (memcmp((char *)table->rows.items + id * row_bytes, row, row_bytes) == 0)
-            return id;
-    }
-    if (table->rows.n >= UINT32_MAX)
-        return builder_fail(builder, FAILURE_FULL);
-    void *added = array_push(&table->rows);
-    if (added == NULL)
-        return builder_fail(builder, FAILURE_MEMORY);
-    memcpy(added, row, row_bytes);
-    uint32_t id = (uint32_t)(table->rows.n - 1);
-    table->slots[slot] = id;
-    if (table->rows.n * 3 > table->n_slots * 2 && !table_grow(table, row_bytes))
-        return builder_fail(builder, FAILURE_MEMORY);
+    uint32_t id = row_table_add(table, row, row_bytes);
+    if (id == 0)
+        builder_fail(builder, table->rows.n < UINT32_MAX ? FAILURE_MEMORY : FAILURE_FULL);
     return id;
+}
+
+/* A reader that hands in a wrong id must not make writers read beyond a table. */
+static inline bool is_right(struct profile_builder *builder, bool right)
+{
+    if (!right)
+        builder_fail(builder, FAILURE_WRONG_ROW);
+    return right;
 }
 
 /* A row that is never compared; NULL on failure. `limit` is the most rows there may be. */
@@ -142,10 +80,10 @@ static void storage_deinit(struct storage *storage)
 {
     intern_destroy(storage->texts);
     arena_destroy(storage->arena);
-    table_deinit(&storage->modules);
-    table_deinit(&storage->functions);
-    table_deinit(&storage->frames);
-    table_deinit(&storage->stacks);
+    row_table_deinit(&storage->modules);
+    row_table_deinit(&storage->functions);
+    row_table_deinit(&storage->frames);
+    row_table_deinit(&storage->stacks);
     array_deinit(&storage->processes);
     array_deinit(&storage->threads);
     array_deinit(&storage->spans);
@@ -170,10 +108,11 @@ static bool storage_init(struct storage *storage)
     array_init(&storage->metadata, sizeof(struct profile_metadata));
     storage->arena = arena_create();
     storage->texts = storage->arena == NULL ? NULL : intern_create(storage->arena);
-    return storage->texts != NULL && table_init(&storage->modules, sizeof(struct profile_module)) &&
-           table_init(&storage->functions, sizeof(struct profile_function)) &&
-           table_init(&storage->frames, sizeof(struct profile_frame)) &&
-           table_init(&storage->stacks, sizeof(struct profile_stack)) &&
+    return storage->texts != NULL &&
+           row_table_init(&storage->modules, sizeof(struct profile_module)) &&
+           row_table_init(&storage->functions, sizeof(struct profile_function)) &&
+           row_table_init(&storage->frames, sizeof(struct profile_frame)) &&
+           row_table_init(&storage->stacks, sizeof(struct profile_stack)) &&
            array_push(&storage->processes) != NULL && array_push(&storage->threads) != NULL &&
            array_push(&storage->spans) != NULL;
 }
@@ -232,19 +171,23 @@ uint32_t profile_add_module(struct profile_builder *builder, const struct profil
 uint32_t profile_add_function(struct profile_builder *builder,
                               const struct profile_function *function)
 {
-    assert(function->module < builder->storage.modules.rows.n);
+    if (!is_right(builder, function->module < builder->storage.modules.rows.n))
+        return 0;
     return table_add(builder, &builder->storage.functions, function, sizeof *function);
 }
 
 uint32_t profile_add_frame(struct profile_builder *builder, const struct profile_frame *frame)
 {
-    assert(frame->function < builder->storage.functions.rows.n);
+    if (!is_right(builder, frame->function < builder->storage.functions.rows.n))
+        return 0;
     return table_add(builder, &builder->storage.frames, frame, sizeof *frame);
 }
 
 uint32_t profile_add_stack(struct profile_builder *builder, uint32_t parent, uint32_t frame)
 {
-    assert(parent < builder->storage.stacks.rows.n && frame < builder->storage.frames.rows.n);
+    if (!is_right(builder, parent < builder->storage.stacks.rows.n &&
+                               frame < builder->storage.frames.rows.n))
+        return 0;
     const struct profile_stack stack = {.parent = parent, .frame = frame};
     return table_add(builder, &builder->storage.stacks, &stack, sizeof stack);
 }
@@ -267,7 +210,8 @@ uint32_t profile_add_process(struct profile_builder *builder, const struct profi
 
 uint32_t profile_add_thread(struct profile_builder *builder, const struct profile_thread *thread)
 {
-    assert(thread->process < builder->storage.processes.n);
+    if (!is_right(builder, thread->process < builder->storage.processes.n))
+        return 0;
     struct profile_thread *row = row_add(builder, &builder->storage.threads, UINT32_MAX);
     if (row == NULL)
         return 0;
@@ -278,8 +222,9 @@ uint32_t profile_add_thread(struct profile_builder *builder, const struct profil
 void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,
                         const uint64_t *values)
 {
-    assert(sample->thread < builder->storage.threads.n);
-    assert(sample->stack < builder->storage.stacks.rows.n);
+    if (!is_right(builder, sample->thread < builder->storage.threads.n &&
+                               sample->stack < builder->storage.stacks.rows.n))
+        return;
     if (builder->n_kinds == 0) {
         builder->n_kinds = builder->scalars.n_kinds;
         if (builder->n_kinds == 0 || builder->n_kinds > PROFILE_MAX_KINDS) {
@@ -291,6 +236,8 @@ void profile_add_sample(struct profile_builder *builder, const struct profile_sa
     if (row == NULL)
         return;
     *row = *sample;
+    if (!builder->scalars.has_times)
+        row->time_ns = 0; /* no times, no order by them */
     for (uint32_t kind = 0; kind < builder->n_kinds; kind++) {
         uint64_t *value = row_add(builder, &builder->storage.values, SIZE_MAX);
         if (value == NULL)
@@ -301,8 +248,10 @@ void profile_add_sample(struct profile_builder *builder, const struct profile_sa
 
 void profile_add_span(struct profile_builder *builder, const struct profile_span *span)
 {
-    assert(span->thread < builder->storage.threads.n && span->end_ns >= span->begin_ns);
-    assert(span->frame < builder->storage.frames.rows.n);
+    if (!is_right(builder, span->thread < builder->storage.threads.n &&
+                               span->frame < builder->storage.frames.rows.n &&
+                               span->end_ns >= span->begin_ns))
+        return;
     struct profile_span *row = row_add(builder, &builder->storage.spans, UINT32_MAX);
     if (row != NULL)
         *row = *span;
@@ -310,8 +259,9 @@ void profile_add_span(struct profile_builder *builder, const struct profile_span
 
 void profile_add_instant(struct profile_builder *builder, const struct profile_instant *instant)
 {
-    assert(instant->thread < builder->storage.threads.n);
-    assert(instant->frame < builder->storage.frames.rows.n);
+    if (!is_right(builder, instant->thread < builder->storage.threads.n &&
+                               instant->frame < builder->storage.frames.rows.n))
+        return;
     struct profile_instant *row = row_add(builder, &builder->storage.instants, SIZE_MAX);
     if (row != NULL)
         *row = *instant;
@@ -319,7 +269,9 @@ void profile_add_instant(struct profile_builder *builder, const struct profile_i
 
 void profile_add_off_cpu(struct profile_builder *builder, const struct profile_off_cpu *off_cpu)
 {
-    assert(off_cpu->thread < builder->storage.threads.n && off_cpu->end_ns >= off_cpu->begin_ns);
+    if (!is_right(builder, off_cpu->thread < builder->storage.threads.n &&
+                               off_cpu->end_ns >= off_cpu->begin_ns))
+        return;
     struct profile_off_cpu *row = row_add(builder, &builder->storage.off_cpus, SIZE_MAX);
     if (row != NULL)
         *row = *off_cpu;
@@ -354,6 +306,10 @@ static bool failure_report(enum failure failure, struct err *err)
     case FAILURE_NO_KINDS:
         return err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "samples need 1 to %d kinds of values",
                         PROFILE_MAX_KINDS);
+    case FAILURE_WRONG_ROW:
+        return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+                        "a row of the profile refers to one that does not exist, or ends before it "
+                        "begins");
     case FAILURE_MEMORY:
     default:
         return err_fail_memory(err);
@@ -385,7 +341,7 @@ static void array_trim(struct array *rows)
     rows->n_reserved = rows->n;
 }
 
-static void table_trim(struct table *table)
+static void table_trim(struct row_table *table)
 {
     free(table->slots);
     table->slots = NULL;
@@ -450,13 +406,13 @@ bool profile_builder_finish(struct profile_builder *builder, struct profile **ou
     struct profile_owner *owner = calloc(1, sizeof *owner);
     if (owner == NULL)
         builder_fail(builder, FAILURE_MEMORY);
+    is_right(builder, builder->n_kinds == 0 || builder->n_kinds == builder->scalars.n_kinds);
     if (builder->failure != FAILURE_NONE || !builder_order(builder)) {
         enum failure failure = builder->failure;
         free(owner);
         profile_builder_destroy(builder);
         return failure_report(failure, err);
     }
-    assert(builder->n_kinds == 0 || builder->n_kinds == builder->scalars.n_kinds);
     storage_trim(&builder->storage);
     owner->storage = builder->storage;
     profile_fill(&owner->profile, &owner->storage, &builder->scalars);

@@ -195,8 +195,9 @@ static inline struct text profile_text(const struct profile *profile, uint32_t i
  * and profile_builder_finish reports it. So a reader checks once, at the end. Equal modules,
  * functions, frames, stacks get equal ids; processes, threads, samples ... are added as they come.
  * An added row never gets id 0, even if all zero: a frame without a name is not "no frame", and a
- * stack of it is not the empty stack. Ids handed in are 0 or came from this builder. Thread 0 is
- * the thread of formats that know none: writers walk the samples, not only threads 1 to n - 1. */
+ * stack of it is not the empty stack. Ids handed in must be 0 or from this builder; a wrong one is
+ * a failure too. Thread 0 is the thread of formats that know none: writers walk the samples, not
+ * only threads 1 to n - 1. */
 struct profile_builder;
 
 MUST_CHECK bool profile_builder_create(struct profile_builder **out, struct err *err);

@@ -231,6 +231,39 @@ static void samples_need_kinds(void **state)
     assert_null(profile);
 }
 
+static void wrong_ids_are_refused(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 8; what++) {
+        struct profile_builder *builder = builder_make();
+        const struct profile_function function = {.module = 1};
+        const struct profile_frame frame = {.function = 1};
+        const struct profile_thread thread = {.process = 1};
+        const struct profile_instant instant = {.frame = 1};
+        const struct profile_off_cpu off_cpu = {.begin_ns = 2, .end_ns = 1};
+        if (what == 0)
+            profile_add_function(builder, &function);
+        else if (what == 1)
+            profile_add_frame(builder, &frame);
+        else if (what == 2)
+            profile_add_stack(builder, 1, 0);
+        else if (what == 3)
+            profile_add_thread(builder, &thread);
+        else if (what == 4)
+            sample_add(builder, 1, 0, 1);
+        else if (what == 5)
+            span_add(builder, 0, 2, 1, 0);
+        else if (what == 6)
+            profile_add_instant(builder, &instant);
+        else
+            profile_add_off_cpu(builder, &off_cpu);
+        struct profile *profile = NULL;
+        struct err err = ERR_INIT;
+        assert_false(profile_builder_finish(builder, &profile, &err));
+        assert_int_equal(err.code, ERR_FORMAT);
+    }
+}
+
 static bool profile_make(struct err *err)
 {
     struct profile_builder *builder = NULL;
@@ -302,6 +335,7 @@ int main(void)
         cmocka_unit_test(spans_find_their_parents),
         cmocka_unit_test(deep_spans_are_no_problem),
         cmocka_unit_test(samples_need_kinds),
+        cmocka_unit_test(wrong_ids_are_refused),
         cmocka_unit_test(every_failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,43 @@
+/* profile_copy.h - taking a profile's tables over into a builder; for merge, diff and conversions.
+ *
+ * Equal rows become one, so ids change: the map says how. Into an empty builder everything keeps
+ * its id. Processes and threads are always added anew. */
+#ifndef SAMPLER_PROFILE_COPY_H
+#define SAMPLER_PROFILE_COPY_H
+
+#include "profile.h"
+
+/* New ids by old id. */
+struct profile_map {
+    uint32_t *texts, *modules, *functions, *frames, *stacks, *processes, *threads;
+};
+
+/* Adds all tables of `in`. Times of processes and threads move by shift_ns. */
+MUST_CHECK bool profile_map_init(struct profile_map *map, struct profile_builder *builder,
+                                 const struct profile *in, uint64_t shift_ns, struct err *err);
+void profile_map_deinit(struct profile_map *map); /* an all zero map is fine */
+
+/* Adds instants, off-processor times and bookmarks (times moved by shift_ns). */
+void profile_copy_events(struct profile_builder *builder, const struct profile *in,
+                         const struct profile_map *map, uint64_t shift_ns);
+void profile_copy_spans(struct profile_builder *builder, const struct profile *in,
+                        const struct profile_map *map, uint64_t shift_ns);
+void profile_copy_metadata(struct profile_builder *builder, const struct profile *in);
+
+/* Kinds (with texts of `map`), times and period, as they are. */
+void profile_copy_scalars(struct profile_builder *builder, const struct profile *in,
+                          const struct profile_map *map);
+
+static inline uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t multiply_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+#endif
