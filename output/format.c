@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nytprof.h"
+
 const struct format *const format_table[] = {
+    &format_nytprof,
+    &format_nytprof_chunked,
     NULL,
 };
 

@@ -9,6 +9,9 @@
 #include "err.h"
 #include "intern.h"
 
+/* Name of the sub our writer puts above the outermost ones: the dialect has edges only. */
+#define NYTPROF_CHUNKED_ROOT "(root)"
+
 struct chunked_pair {
     struct text key;
     struct text value;

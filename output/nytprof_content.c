@@ -101,8 +101,8 @@ static void *row_at(struct nytprof_content *content, struct array *rows, struct 
     return NULL;
 }
 
-static bool text_add(struct nytprof_content *content, struct text text, uint32_t *id,
-                     struct err *err)
+bool nytprof_content_text(struct nytprof_content *content, struct text text, uint32_t *id,
+                          struct err *err)
 {
     uint32_t n_before = intern_count(content->texts);
     if (!intern_add(content->texts, text.bytes, text.length, id))
@@ -116,7 +116,7 @@ static struct nytprof_sub *sub_row(struct nytprof_content *content, struct text 
 {
     uint32_t id;
     bool is_new;
-    if (!text_add(content, name, &id, err))
+    if (!nytprof_content_text(content, name, &id, err))
         return NULL;
     struct nytprof_sub *sub =
         row_at(content, &content->subs, &content->sub_rows, id, 0, &is_new, err);
@@ -173,8 +173,8 @@ static bool add_pair(struct nytprof_content *content, const struct nytprof_recor
         note_oddity(content, NYTPROF_ODD_NO_EQUALS, record->offset, 0);
         return true;
     }
-    if (!text_add(content, record->text, &key, err) ||
-        !text_add(content, record->other, &value, err))
+    if (!nytprof_content_text(content, record->text, &key, err) ||
+        !nytprof_content_text(content, record->other, &value, err))
         return false;
     struct nytprof_pair *pair = row_at(content, rows, map, key, 0, &is_new, err);
     if (pair == NULL)
@@ -236,7 +236,7 @@ static bool add_file(struct nytprof_content *content, const struct nytprof_recor
 {
     bool is_new;
     uint32_t name;
-    if (!text_add(content, record->text, &name, err))
+    if (!nytprof_content_text(content, record->text, &name, err))
         return false;
     struct nytprof_file *file =
         row_at(content, &content->files, &content->file_rows, record->fid, 0, &is_new, err);
@@ -293,7 +293,7 @@ static bool add_source(struct nytprof_content *content, const struct nytprof_rec
 {
     bool is_new;
     uint32_t text;
-    if (!text_add(content, record->text, &text, err))
+    if (!nytprof_content_text(content, record->text, &text, err))
         return false;
     struct nytprof_source_line *source = row_at(content, &content->source, &content->source_rows,
                                                 record->fid, record->line, &is_new, err);
@@ -330,7 +330,7 @@ static bool add_edge(struct nytprof_content *content, const struct nytprof_recor
     bool is_new;
     uint32_t caller_name;
     struct nytprof_sub *sub = sub_row(content, record->text, err);
-    if (sub == NULL || !text_add(content, record->other, &caller_name, err))
+    if (sub == NULL || !nytprof_content_text(content, record->other, &caller_name, err))
         return false;
     uint32_t sub_at = nytprof_map_find(&content->sub_rows, sub->name, 0);
     sub->calls += record->count;

@@ -159,6 +159,10 @@ void nytprof_content_notes(const struct nytprof_content *content, const struct f
 MUST_CHECK bool nytprof_content_keep(struct nytprof_content *content, size_t n_bytes,
                                      uint64_t offset, struct err *err);
 
+/* The id of a text, counted as kept if it is new. */
+MUST_CHECK bool nytprof_content_text(struct nytprof_content *content, struct text text,
+                                     uint32_t *id, struct err *err);
+
 /* The row of a sub of this name, NULL if there is none. */
 const struct nytprof_sub *nytprof_content_sub(const struct nytprof_content *content, uint32_t name);
 const struct nytprof_file *nytprof_content_file(const struct nytprof_content *content,
