@@ -126,13 +126,11 @@ static bool add_nodes(struct nytprof_graph *graph, const struct walk *walk)
             if (!ok)
                 break;
             struct nytprof_node *above = array_at(&graph->nodes, parent);
-            *node = (struct nytprof_node){
-                .parent = parent, .function = function, .depth = above->depth + 1};
-            if (above->last_child == 0)
-                above->first_child = row;
-            else
-                ((struct nytprof_node *)array_at(&graph->nodes, above->last_child))->next = row;
-            above->last_child = row;
+            *node = (struct nytprof_node){.parent = parent,
+                                          .function = function,
+                                          .depth = above->depth + 1,
+                                          .next = above->child};
+            above->child = row;
         }
         graph->node_of_stack[stack] = row;
     }
@@ -140,14 +138,16 @@ static bool add_nodes(struct nytprof_graph *graph, const struct walk *walk)
     return ok;
 }
 
+/* The last made child first: read backwards, as readers must, the calls come in the order of the
+ * stacks. */
 static void rank_nodes(struct nytprof_graph *graph)
 {
     struct nytprof_node *nodes = graph->nodes.items;
     uint32_t rank = 0;
     uint32_t at = 0;
     for (;;) {
-        while (nodes[at].first_child != 0)
-            at = nodes[at].first_child;
+        while (nodes[at].child != 0)
+            at = nodes[at].child;
         while (at != 0 && nodes[at].next == 0) {
             nodes[at].rank = rank++;
             at = nodes[at].parent;

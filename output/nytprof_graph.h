@@ -19,9 +19,8 @@ struct nytprof_node {
     uint32_t function;
     uint32_t depth; /* 1 = called by nobody                        */
     uint32_t rank;  /* children come before parents by this number */
-    uint32_t first_child;
-    uint32_t last_child;
-    uint32_t next; /* sibling                                      */
+    uint32_t child; /* the last made                               */
+    uint32_t next;  /* sibling: the one made before                */
 };
 
 /* What functions without a file have in its place is their module. */
