@@ -317,10 +317,13 @@ static bool read_edges(struct reader *r)
 /* ---- all --------------------------------------------------------------------------------------
  */
 
+/* In ns; whole seconds and the rest apart, as a time of today in ns has more bits than a double. */
 static uint64_t since(double seconds, double start)
 {
-    double ns = (seconds - start) * 1e9;
-    return ns > 0.0 && ns < 0x1p63 ? (uint64_t)nearbyint(ns) : 0;
+    double whole = floor(seconds - start);
+    if (!(whole >= 0.0 && whole < 9e9))
+        return 0;
+    return (uint64_t)whole * 1000000000U + (uint64_t)nearbyint((seconds - start - whole) * 1e9);
 }
 
 /* Foreign files know processes, with a time of start and end; each gets one thread. */

@@ -9,20 +9,18 @@ __extension__ typedef unsigned __int128 u128;
 #define TICKS_PER_SECOND 10000000U
 #define EVENT_NS 1000 /* what has no time at all: a byte, an event */
 
-/* Doubles hold sums of ticks exactly up to 2^53; Perl's tools compare such sums. And a record of
- * time holds 31 bits only: beyond 65536 records more than there are samples, longer ticks are
- * better. */
+/* Perl prints sums with 15 digits, and its tools compare what was printed. And a record of time
+ * holds 31 bits only: beyond 65536 records more than there are samples, longer ticks are better. */
 static u128 max_ticks(const struct nytprof_graph *graph)
 {
     u128 by_records = ((u128)graph->profile->n_samples + 65536) << 31;
-    u128 by_doubles = (u128)1 << 53;
-    return by_records < by_doubles ? by_records : by_doubles;
+    u128 by_digits = 100000000000000;
+    return by_records < by_digits ? by_records : by_digits;
 }
 
 static u128 ticks_of(const struct nytprof_ticks *ticks, uint64_t units)
 {
-    u128 scaled = (u128)units * ticks->ns_per_unit * ticks->per_second;
-    return (scaled + NS_PER_SECOND / 2) / NS_PER_SECOND;
+    return (u128)units * ticks->ns_per_unit * ticks->per_second / NS_PER_SECOND;
 }
 
 struct nytprof_ticks nytprof_ticks_make(const struct nytprof_graph *graph)

@@ -1,8 +1,9 @@
 /* nytprof_ticks.h - weights as ticks, so that sums come out right.
  *
- * A tick is 100 ns, as Perl has it; longer only where a profile would not fit otherwise. Rounding
- * is carried along: of the weights given one after the other for one key, the ticks add up to the
- * sum of the weights, rounded once. */
+ * A tick is 100 ns, as Perl has it; longer only where a profile would not fit otherwise. What is
+ * less than a tick is carried along: of the weights given one after the other for one key, the
+ * ticks add up to the sum of the weights, cut off once. Never rounded up: Perl's tools complain of
+ * a sum that is longer than the run. */
 #ifndef SAMPLER_NYTPROF_TICKS_H
 #define SAMPLER_NYTPROF_TICKS_H
 

@@ -366,12 +366,14 @@ static struct section make_section(const struct writer *w, size_t first)
         section.pid = (uint32_t)process->pid;
     section.ppid = (uint32_t)(section.pid == process->pid ? process->ppid : process->pid);
     section.start = (double)profile->start_realtime_ns / 1e9 + (double)thread->start_ns / 1e9;
-    /* The tools divide by the duration and compare the times with it; 10 us is more than the
-     * rounding of a time of today. */
-    double seconds = nytprof_to_seconds(&w->ticks, weight);
+    /* The tools divide by the duration, and complain when the difference of the two times, which
+     * are doubles, comes out less than the time of the samples. */
+    double seconds = nytprof_to_seconds(&w->ticks, weight) * (1 + 1e-12) + 1e-6;
     if (thread->end_ns > thread->start_ns)
         seconds = fmax(seconds, (double)(thread->end_ns - thread->start_ns) / 1e9);
     section.stop = section.start + fmax(seconds, 1e-5);
+    while (section.stop - section.start < seconds)
+        section.stop = nextafter(section.stop, INFINITY);
     return section;
 }
 
