@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "folded.h"
 #include "nytprof.h"
 
 const struct format *const format_table[] = {
+    &format_folded,
+    &format_diff_folded,
     &format_nytprof,
     &format_nytprof_chunked,
     NULL,

@@ -82,8 +82,10 @@ static void control_escape(struct sink *out, unsigned char byte)
 {
     static const char digits[] = "0123456789abcdef";
     char escape[] = {'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]};
-    const char *short_form = byte == '\n'   ? "\\n"
+    const char *short_form = byte == '\b'   ? "\\b"
                              : byte == '\t' ? "\\t"
+                             : byte == '\n' ? "\\n"
+                             : byte == '\f' ? "\\f"
                              : byte == '\r' ? "\\r"
                                             : NULL;
     if (short_form != NULL)

@@ -46,8 +46,9 @@ static uint32_t builder_fail(struct profile_builder *builder, enum failure failu
     return 0;
 }
 
-static inline uint32_t table_add(struct profile_builder *builder, struct row_table *table,
-                                 const void *row, size_t row_bytes)
+__attribute__((always_inline)) static inline uint32_t table_add(struct profile_builder *builder,
+                                                                struct row_table *table,
+                                                                const void *row, size_t row_bytes)
 {
     if (builder->failure != FAILURE_NONE)
         return 0;

@@ -71,7 +71,8 @@ static inline bool row_table_grow(struct row_table *table, size_t row_bytes)
 }
 
 /* The id of a row equal to `row`, added if new; 0 when out of memory or of ids. */
-static inline uint32_t row_table_add(struct row_table *table, const void *row, size_t row_bytes)
+__attribute__((always_inline)) static inline uint32_t
+row_table_add(struct row_table *table, const void *row, size_t row_bytes)
 {
     size_t slot = row_hash(row, row_bytes) & (table->n_slots - 1);
     for (; table->slots[slot] != 0; slot = (slot + 1) & (table->n_slots - 1)) {

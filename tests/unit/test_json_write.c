@@ -77,7 +77,7 @@ static void strings_are_escaped(void **state)
     string_expect("", 0, "\"\"");
     string_expect("plain", 5, "\"plain\"");
     string_expect("\"\\/", 3, "\"\\\"\\\\/\"");
-    string_expect("\n\r\t\x1f\x7f", 5, "\"\\n\\r\\t\\u001f\x7f\"");
+    string_expect("\b\f\n\r\t\x1f\x7f", 7, "\"\\b\\f\\n\\r\\t\\u001f\x7f\"");
     string_expect("h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 10,
                   "\"h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }

@@ -1,0 +1,35 @@
+/* format_help.h - reading, writing and dumping in memory, for tests of formats. */
+#ifndef SAMPLER_TESTS_FORMAT_HELP_H
+#define SAMPLER_TESTS_FORMAT_HELP_H
+
+#include "format.h"
+
+/* Bytes on the heap with a NUL behind them; the test frees `bytes`. */
+struct bytes {
+    char *bytes;
+    size_t n;
+};
+
+/* A file of tests/data, or NULL in `bytes` if it is not there. */
+struct bytes data_load(const char *path);
+
+/* What went to notes, one per line. */
+struct note_log {
+    char text[4000];
+};
+struct format_notes note_log_make(struct note_log *log);
+
+/* Each fails the test when the format does. `notes` may be NULL. */
+struct profile *text_read(const struct format *format, const char *text,
+                          const struct format_notes *notes);
+struct profile *bytes_read(const struct format *format, struct bytes in,
+                           const struct format_notes *notes);
+struct bytes profile_write(const struct format *format, const struct profile *profile,
+                           const struct format_options *options, const struct format_notes *notes);
+struct bytes bytes_dump(const struct format *format, struct bytes in);
+
+/* The profile written equals `expected`. */
+void expect_written(const struct format *format, const struct profile *profile,
+                    const struct format_options *options, const char *expected);
+
+#endif
