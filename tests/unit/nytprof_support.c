@@ -153,12 +153,12 @@ void check_dump(const char *base)
     size_t n_text;
     const char *text = sink_buffer(out, &n_text);
     json_error_t problem;
-    json_t *got = json_loadb(text, n_text, JSON_DECODE_INT_AS_REAL, &problem);
+    json_t *got = json_loadb(text, n_text, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &problem);
     if (got == NULL)
         fail_msg("%s: dump is no JSON: line %d: %s", path, problem.line, problem.text);
     sink_abandon(out);
     snprintf(path, sizeof path, "%s.expected.json", base);
-    json_t *want = json_load_file(path, JSON_DECODE_INT_AS_REAL, &problem);
+    json_t *want = json_load_file(path, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &problem);
     if (want == NULL)
         fail_msg("%s: %s", path, problem.text);
     for (size_t i = 0; i < N_ELEMENTS(not_ours); i++)
@@ -455,6 +455,31 @@ struct profile *make_real_profile(void)
             uint64_t values[] = {n, n * 1001001 + next_random(&state) % 50};
             profile_add_sample(builder, &sample, values);
         }
+    }
+    assert_true(profile_builder_finish(builder, &profile, &err));
+    return profile;
+}
+
+struct profile *make_profile(enum profile_unit unit, uint64_t period, uint32_t depth,
+                             const uint64_t *weights, size_t n_weights)
+{
+    struct profile_builder *builder = NULL;
+    struct profile *profile = NULL;
+    struct err err = ERR_INIT;
+    assert_true(profile_builder_create(&builder, &err));
+    struct profile_scalars *scalars = profile_builder_scalars(builder);
+    scalars->n_kinds = 1;
+    scalars->kinds[0].unit = unit;
+    scalars->period = period;
+    uint32_t stack = 0;
+    for (uint32_t i = 0; i < depth; i++) {
+        const char *name = i == 0 ? "main" : i % 2 == 0 ? "even" : "odd";
+        stack =
+            profile_add_stack(builder, stack, profile_add_named_frame(builder, name, strlen(name)));
+    }
+    for (size_t i = 0; i < n_weights; i++) {
+        struct profile_sample sample = {.stack = stack};
+        profile_add_sample(builder, &sample, &weights[i]);
     }
     assert_true(profile_builder_finish(builder, &profile, &err));
     return profile;

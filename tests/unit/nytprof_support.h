@@ -59,4 +59,9 @@ bool check_tool(const char *command, const char *path);
 struct profile *make_real_profile(void);
 struct profile *make_empty_profile(void);
 
+/* One kind, one thread, one stack: `depth` frames of `main` and of two functions that call each
+ * other. */
+struct profile *make_profile(enum profile_unit unit, uint64_t period, uint32_t depth,
+                             const uint64_t *weights, size_t n_weights);
+
 #endif

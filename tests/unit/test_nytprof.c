@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "alloc_fault.h"
@@ -349,32 +348,6 @@ static void empty_profile_comes_back(void **state)
     profile_destroy(profile);
 }
 
-/* One kind, one thread; `depth` frames of `main` and of two functions that call each other. */
-static struct profile *make_profile(enum profile_unit unit, uint64_t period, uint32_t depth,
-                                    const uint64_t *weights, size_t n_weights)
-{
-    struct profile_builder *builder = NULL;
-    struct profile *profile = NULL;
-    struct err err = ERR_INIT;
-    assert_true(profile_builder_create(&builder, &err));
-    struct profile_scalars *scalars = profile_builder_scalars(builder);
-    scalars->n_kinds = 1;
-    scalars->kinds[0].unit = unit;
-    scalars->period = period;
-    uint32_t stack = 0;
-    for (uint32_t i = 0; i < depth; i++) {
-        const char *name = i == 0 ? "main" : i % 2 == 0 ? "even" : "odd";
-        stack =
-            profile_add_stack(builder, stack, profile_add_named_frame(builder, name, strlen(name)));
-    }
-    for (size_t i = 0; i < n_weights; i++) {
-        struct profile_sample sample = {.stack = stack};
-        profile_add_sample(builder, &sample, &weights[i]);
-    }
-    assert_true(profile_builder_finish(builder, &profile, &err));
-    return profile;
-}
-
 static void odd_profiles_come_back(void **state)
 {
     (void)state;
@@ -462,58 +435,6 @@ static void times_add_up(void **state)
     nytprof_stream_destroy(stream);
     file_free(&file);
     profile_destroy(profile);
-}
-
-static void check_with_tools(const struct profile *profile, const struct format_options *options)
-{
-    char folder[] = "/tmp/test_nytprof.XXXXXX";
-    char path[64];
-    char line[128];
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/out.nytprof", folder);
-    struct file_bytes file = write_bytes(&format_nytprof, profile, options);
-    FILE *out = fopen(path, "wbe");
-    assert_non_null(out);
-    assert_int_equal(fwrite(file.data, 1, file.size_bytes, out), file.size_bytes);
-    assert_int_equal(fclose(out), 0);
-    file_free(&file);
-    bool is_installed = check_tool("nytprofcalls", path) &&
-                        check_tool("nytprofcsv --out csv --file", path) &&
-                        check_tool("nytprofcg --out callgrind --file", path) &&
-                        check_tool("nytprofhtml --delete --out html --file", path) &&
-                        check_tool("nytprofmerge --out merged", path);
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    assert_int_equal(system(line), 0); /* NOLINT(cert-env33-c,concurrency-mt-unsafe) */
-    if (!is_installed)
-        skip();
-}
-
-static void perl_tools_take_a_real_profile(void **state)
-{
-    (void)state;
-    struct profile *profile = make_real_profile();
-    check_with_tools(profile, NULL);
-    check_with_tools(profile, &plain);
-    profile_destroy(profile);
-}
-
-static void perl_tools_take_odd_profiles(void **state)
-{
-    (void)state;
-    static const uint64_t weights[] = {5000000, 600000000000, 1};
-    static const uint64_t huge[] = {(uint64_t)1 << 63};
-    struct profile *profiles[] = {
-        make_empty_profile(),
-        make_profile(PROFILE_UNIT_NS, 0, 1, weights, 3),
-        make_profile(PROFILE_UNIT_NS, 0, 300, weights, 3),
-        make_profile(PROFILE_UNIT_COUNT, 0, 2, weights, 1),
-        make_profile(PROFILE_UNIT_NS, 0, 2, huge, 1),
-        make_profile(PROFILE_UNIT_NS, 0, 0, weights, 3),
-    };
-    for (size_t i = 0; i < N_ELEMENTS(profiles); i++) {
-        check_with_tools(profiles[i], NULL);
-        profile_destroy(profiles[i]);
-    }
 }
 
 /* ---- names ------------------------------------------------------------------------------------
@@ -760,8 +681,6 @@ int main(void)
         cmocka_unit_test(odd_profiles_come_back),
         cmocka_unit_test(spans_are_written_as_samples),
         cmocka_unit_test(times_add_up),
-        cmocka_unit_test(perl_tools_take_a_real_profile),
-        cmocka_unit_test(perl_tools_take_odd_profiles),
         cmocka_unit_test(names_get_a_package),
         cmocka_unit_test(lines_are_escaped),
         cmocka_unit_test(dialects_are_told_apart),
