@@ -5,19 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpuprofile.h"
 #include "easyprofiler.h"
 #include "folded.h"
 #include "htdump.h"
+#include "nytprof.h"
 
 const struct format *const format_table[] = {
     &format_folded,
     &format_diff_folded,
-#include "cpuprofile.h"
-
-const struct format *const format_table[] = {
     &format_cpuprofile,
     &format_chrome_trace,
     &format_easyprofiler,
+    &format_nytprof,
+    &format_nytprof_chunked,
     &format_htdump,
     NULL,
 };
