@@ -31,13 +31,13 @@ bool symbols_add(struct symbols *symbols, const struct symbol *symbol)
     return true;
 }
 
-/* Lower is better: functions before labels, global before weak before local, few underscores. */
+/* Lower is better: functions before labels, global and weak before local, few underscores. */
 static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
 {
     uint32_t rank = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 1000 : 0;
     rank += symbol->st_size == 0 ? 500 : 0;
     unsigned binding = GELF_ST_BIND(symbol->st_info);
-    rank += binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 100 : 200;
+    rank += binding == STB_LOCAL ? 200 : 0;
     size_t underscores = strspn(name, "_");
     return rank + (underscores > 9 ? 9 : (uint32_t)underscores);
 }
@@ -100,11 +100,19 @@ bool symbols_add_file(struct symbols *symbols, const struct elf_file *file)
 {
     GElf_Shdr header;
     Elf_Scn *section = table_find(file, SHT_SYMTAB, &header);
-    if (section != NULL)
-        symbols->has_symtab = true;
-    else
-        section = table_find(file, SHT_DYNSYM, &header);
-    return section == NULL || table_add(symbols, file, section, &header);
+    if (section == NULL)
+        return symbols_add_exported(symbols, file);
+    symbols->has_symtab = true;
+    return table_add(symbols, file, section, &header);
+}
+
+bool symbols_add_exported(struct symbols *symbols, const struct elf_file *file)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = table_find(file, SHT_DYNSYM, &header);
+    if (section == NULL)
+        return symbols_add_dynamic(symbols, file);
+    return table_add(symbols, file, section, &header);
 }
 
 static int symbol_compare(const void *left, const void *right)

@@ -80,7 +80,8 @@ static bool module_describe(const char *path, struct recording_module *module, c
         return false;
     struct text found = elf_file_build_id(file);
     size_t length = found.length < build_id_bytes ? found.length : build_id_bytes;
-    memcpy(build_id, found.bytes, length);
+    if (length != 0)
+        memcpy(build_id, found.bytes, length);
     *module = (struct recording_module){
         .path = {path, strlen(path)},
         .build_id = {build_id, length},
@@ -164,7 +165,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--times") == 0)
             times = true;
         else
-            path = argv[i];
+            path = argv[i]; /* what else it may be, it is not a file: said below */
     }
     struct err err = ERR_INIT;
     char text[600];
