@@ -63,7 +63,7 @@ static bool load_recordings(struct report *report, struct err *err)
         struct err one = ERR_INIT;
         struct recording *recording = NULL;
         const char *path = request->recordings[i];
-        if (recording_read_file(path, &recording, &one)) {
+        if (recording_read_file(path, &recording, &one) && recording != NULL) {
             tell_warnings(report, recording, path);
             report->recordings[report->n++] = recording;
             continue;
@@ -89,7 +89,7 @@ static void tell_running(const struct report *report)
 {
     size_t n_running = 0;
     for (size_t i = 0; i < report->n; i++)
-        n_running += report->recordings[i] != NULL && is_running(report->recordings[i]);
+        n_running += is_running(report->recordings[i]);
     if (n_running > 0 && !is_quiet(report))
         fprintf(stderr, "sampler: %zu process%s still running: in the profile up to now\n",
                 n_running, n_running > 1 ? "es are" : " is");
