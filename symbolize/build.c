@@ -84,8 +84,11 @@ static void metadata_add(struct build *build)
     char *words = malloc(command.length + 1);
     if (words != NULL && command.length != 0) {
         /* Words joined by NUL become words joined by blanks. */
-        for (size_t i = 0; i < command.length; i++)
-            words[i] = command.bytes[i] == '\0' ? ' ' : command.bytes[i];
+        memcpy(words, command.bytes, command.length);
+        for (size_t i = 0; i < command.length; i++) {
+            if (words[i] == '\0')
+                words[i] = ' ';
+        }
         size_t length = command.length;
         while (length > 0 && words[length - 1] == ' ')
             length--;

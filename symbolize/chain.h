@@ -17,9 +17,8 @@ struct chain_frame {
     uint32_t column; /* from 1; 0 = none                                               */
     uint32_t decl_file; /* of the function's definition                                   */
     uint32_t decl_line;
-    uint64_t
-        start;    /* where the piece of the function begins that holds the address; 0 if inlined */
-    bool inlined; /* into the next frame of the chain                              */
+    uint64_t entry; /* vaddr where the function is entered; 0 = unknown, or inlined */
+    bool inlined;   /* into the next frame of the chain                              */
     bool unmangled; /* plain name only, though the language has mangled ones         */
 };
 

@@ -196,7 +196,7 @@ static void chain_make(struct search *search, const struct place *place, struct 
         frame->decl_line = scope->decl_line;
         frame->inlined = scope->inlined && scope->parent != 0;
         frame->unmangled = scope->unmangled;
-        frame->start = frame->inlined || index == 0 ? 0 : place->start;
+        frame->entry = scope->entry;
         chain->n++;
         at = (struct chain_frame){
             .file = scope->call_file, .line = scope->call_line, .column = scope->call_column};

@@ -18,6 +18,7 @@ struct scope {
     uint32_t call_file; /* text; where an inlined one was called                */
     uint32_t call_line;
     uint32_t call_column;
+    uint64_t entry; /* of a function that is not inlined                    */
     bool inlined;
     bool unmangled; /* of a language with mangled names, but known by its plain one only */
 };
@@ -28,7 +29,6 @@ struct place {
     uint32_t file;  /* text                                                     */
     uint32_t line;
     uint32_t column;
-    uint64_t start; /* of the range of the function around `scope`               */
 };
 
 struct search {

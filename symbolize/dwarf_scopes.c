@@ -66,6 +66,17 @@ static uint32_t decl_file(struct walk *walk, Dwarf_Die *die)
     return search_path(walk->search, attribute.cu, dwarf_decl_file(die));
 }
 
+/* Where the function is entered: gcc and clang list the part with the entry first. 0 = unknown. */
+static uint64_t function_entry(Dwarf_Die *die)
+{
+    Dwarf_Addr base;
+    Dwarf_Addr start;
+    Dwarf_Addr end;
+    if (dwarf_entrypc(die, &start) == 0 || dwarf_ranges(die, 0, &base, &start, &end) > 0)
+        return start;
+    return 0;
+}
+
 /* The new scope's index, 0 when out of memory. */
 static uint32_t scope_add(struct walk *walk, Dwarf_Die *die, uint32_t parent, bool inlined)
 {
@@ -82,6 +93,8 @@ static uint32_t scope_add(struct walk *walk, Dwarf_Die *die, uint32_t parent, bo
         scope.call_file = call_file(walk, die);
         scope.call_line = attribute_u32(die, DW_AT_call_line);
         scope.call_column = attribute_u32(die, DW_AT_call_column);
+    } else {
+        scope.entry = function_entry(die);
     }
     struct scope *added = search->scopes.n < UINT32_MAX ? array_push(&search->scopes) : NULL;
     if (added == NULL) {
@@ -101,8 +114,7 @@ static bool place_open(const struct walk *walk, const struct place *place)
 }
 
 /* The addresses of [start, end) become `scope`'s, or are only counted if `scope` is 0. */
-static size_t range_take(struct walk *walk, uint64_t start, uint64_t end, uint32_t scope,
-                         bool inlined)
+static size_t range_take(struct walk *walk, uint64_t start, uint64_t end, uint32_t scope)
 {
     struct search *search = walk->search;
     size_t n_taken = 0;
@@ -116,13 +128,11 @@ static size_t range_take(struct walk *walk, uint64_t start, uint64_t end, uint32
         if (scope == 0)
             return n_taken; /* one is enough to know that it is worth a scope */
         place->scope = scope;
-        if (!inlined)
-            place->start = start;
     }
     return n_taken;
 }
 
-static size_t ranges_take(struct walk *walk, Dwarf_Die *die, uint32_t scope, bool inlined)
+static size_t ranges_take(struct walk *walk, Dwarf_Die *die, uint32_t scope)
 {
     struct search *search = walk->search;
     Dwarf_Addr base;
@@ -134,7 +144,7 @@ static size_t ranges_take(struct walk *walk, Dwarf_Die *die, uint32_t scope, boo
         if (at <= 0)
             break;
         search->ranges_left--;
-        n_taken += range_take(walk, start, end, scope, inlined);
+        n_taken += range_take(walk, start, end, scope);
         if (scope == 0 && n_taken != 0)
             break;
     }
@@ -143,15 +153,17 @@ static size_t ranges_take(struct walk *walk, Dwarf_Die *die, uint32_t scope, boo
 
 static void children_walk(struct walk *walk, Dwarf_Die *parent, uint32_t scope, unsigned depth);
 
+/* NOLINTBEGIN(misc-no-recursion): the tree's own shape; bounded by MAX_DEPTH */
+
 /* A function or an inlined call: a scope if it covers an address, and then its inner ones. */
 static void function_walk(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned depth,
                           bool inlined)
 {
-    if (ranges_take(walk, die, 0, inlined) != 0) {
+    if (ranges_take(walk, die, 0) != 0) {
         uint32_t inner = scope_add(walk, die, inlined ? scope : 0, inlined);
         if (inner == 0)
             return;
-        ranges_take(walk, die, inner, inlined);
+        ranges_take(walk, die, inner);
         children_walk(walk, die, inner, depth);
     } else if (walk->everywhere) {
         children_walk(walk, die, scope, depth);
@@ -191,7 +203,6 @@ static void die_walk(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned
     }
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): the tree's own shape; bounded by MAX_DEPTH */
 static void children_walk(struct walk *walk, Dwarf_Die *parent, uint32_t scope, unsigned depth)
 {
     Dwarf_Die die;
@@ -206,6 +217,8 @@ static void children_walk(struct walk *walk, Dwarf_Die *parent, uint32_t scope, 
         die = next;
     }
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 /* What the language of the unit tells about where its functions are, and how they are named. */
 static void language_note(struct walk *walk, Dwarf_Die *unit_die)

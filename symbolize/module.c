@@ -179,30 +179,67 @@ static bool symbols_wanted(const struct work *work)
     return false;
 }
 
-static bool is_mangled(const struct symbol *symbol)
+static bool is_mangled(const char *name, size_t length)
 {
-    return symbol->length > 2 && symbol->name[0] == '_' &&
-           (symbol->name[1] == 'Z' || symbol->name[1] == 'R' || symbol->name[1] == 'D');
+    return length > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
 }
 
-/* Where the DWARF has no name, the symbol's; where it has a plain name though the symbol's is
- * mangled (static functions of C++), that one, as it says more. */
-static void symbol_use(struct work *work, struct chain *chain, const struct symbol *symbol)
+static void frame_name(struct work *work, struct chain_frame *frame, const struct symbol *symbol)
 {
-    struct chain_frame *frame = outermost(work, chain);
-    if (frame == NULL) {
+    if (!intern_add(work->owner->texts, symbol->name, symbol->length, &frame->name))
+        work->no_memory = true;
+}
+
+/* For an address whose function the DWARF does not name: the symbol's name. */
+static void symbol_name_use(struct work *work, size_t index, const struct symbols *symbols)
+{
+    struct chain *chain = &work->chains[index];
+    const struct symbol *symbol = symbols_find(symbols, work->vaddrs[index]);
+    if (symbol == NULL)
+        return;
+    if (chain->n == 0) {
         chain->first = (uint32_t)work->owner->frames.n;
-        frame = array_push(&work->owner->frames);
-        if (frame == NULL) {
+        if (array_push(&work->owner->frames) == NULL) {
             work->no_memory = true;
             return;
         }
         chain->n = 1;
     }
-    bool better = frame->unmangled && symbol->vaddr == frame->start && is_mangled(symbol);
-    if ((frame->name == 0 || better) &&
-        !intern_add(work->owner->texts, symbol->name, symbol->length, &frame->name))
+    frame_name(work, outermost(work, chain), symbol);
+}
+
+/* For a function with a plain name though its symbol's is mangled (static functions of C++, all of
+ * clang -gmlt): the symbol's, as it says more. */
+static void mangled_name_use(struct work *work, struct chain_frame *frame,
+                             const struct symbols *symbols)
+{
+    const struct symbol *symbol = symbols_find(symbols, frame->entry);
+    if (symbol != NULL && symbol->vaddr == frame->entry && is_mangled(symbol->name, symbol->length))
+        frame_name(work, frame, symbol);
+}
+
+/* Functions of C that are exported under another name than they were written with are known by that
+ * one: malloc, not __libc_malloc. */
+static void exported_names_use(struct work *work)
+{
+    struct symbols symbols;
+    if (work->file == NULL || work->owner->symbols.source != MODULE_DWARF)
+        return;
+    symbols_init(&symbols, work->owner->arena);
+    if (!symbols_add_exported(&symbols, work->file))
         work->no_memory = true;
+    symbols_finish(&symbols);
+    for (size_t i = 0; i < work->n && !work->no_memory; i++) {
+        struct chain_frame *frame = outermost(work, &work->chains[i]);
+        if (frame == NULL || frame->name == 0 || frame->entry == 0)
+            continue;
+        struct text name = intern_text(work->owner->texts, frame->name);
+        const struct symbol *symbol = symbols_find(&symbols, frame->entry);
+        if (symbol != NULL && symbol->vaddr == frame->entry && !symbol->sizeless &&
+            !is_mangled(name.bytes, name.length))
+            frame_name(work, frame, symbol);
+    }
+    symbols_deinit(&symbols);
 }
 
 static void symbols_load(struct work *work, struct symbols *symbols)
@@ -228,13 +265,11 @@ static void symbols_read(struct work *work)
     symbols_init(&symbols, work->owner->arena);
     symbols_load(work, &symbols);
     for (size_t i = 0; i < work->n && !work->no_memory; i++) {
-        struct chain *chain = &work->chains[i];
-        const struct chain_frame *frame = outermost(work, chain);
-        if (frame != NULL && frame->name != 0 && !frame->unmangled)
-            continue;
-        const struct symbol *symbol = symbols_find(&symbols, work->vaddrs[i]);
-        if (symbol != NULL)
-            symbol_use(work, chain, symbol);
+        struct chain_frame *frame = outermost(work, &work->chains[i]);
+        if (frame == NULL || frame->name == 0)
+            symbol_name_use(work, i, &symbols);
+        else if (frame->unmangled)
+            mangled_name_use(work, frame, &symbols);
     }
     if (work->owner->symbols.source == MODULE_NO_NAMES && symbols.n_sorted != 0)
         work->owner->symbols.source = symbols.has_symtab ? MODULE_SYMTAB : MODULE_DYNSYM;
@@ -293,6 +328,7 @@ bool module_symbolize(const struct recording_module *module, const char *debug_r
     file_open(&work);
     dwarf_read(&work);
     symbols_read(&work);
+    exported_names_use(&work);
     if (owner->symbols.source < MODULE_DWARF)
         problem_set(&work, "no debug information for it");
     elf_file_close(work.alt);

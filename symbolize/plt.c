@@ -5,6 +5,7 @@
  *
  * Reading the entry's own instructions makes one rule do for every layout linkers have come up
  * with: lazy and eager, with and without IBT, .plt, .plt.sec and .plt.got. x86-64 only. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,14 +123,13 @@ static void entry_add(struct plt *plt, const struct slot *slot, uint64_t vaddr, 
         target = resolver->name;
         length = resolver->length;
     }
-    static const char suffix[] = "@plt";
-    if (length + sizeof suffix > sizeof name)
+    if (length >= sizeof name)
         return;
-    memcpy(name, target, length);
-    memcpy(name + length, suffix, sizeof suffix);
-    length += sizeof suffix - 1;
-    const char *kept = arena_text(plt->symbols->arena, name, length);
-    const struct symbol symbol = {vaddr, end, kept, (uint32_t)length, 0};
+    int n = snprintf(name, sizeof name, "%.*s@plt", (int)length, target);
+    if (n <= 0 || (size_t)n >= sizeof name)
+        return;
+    const char *kept = arena_text(plt->symbols->arena, name, (size_t)n);
+    const struct symbol symbol = {vaddr, end, kept, (uint32_t)n, 0, false};
     if (kept == NULL || !symbols_add(plt->symbols, &symbol))
         plt->no_memory = true;
 }

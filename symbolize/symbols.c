@@ -31,13 +31,13 @@ bool symbols_add(struct symbols *symbols, const struct symbol *symbol)
     return true;
 }
 
-/* Lower is better: functions before labels, global before weak before local, few underscores. */
+/* Lower is better: functions before labels, global and weak before local, few underscores. */
 static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
 {
     uint32_t rank = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 1000 : 0;
     rank += symbol->st_size == 0 ? 500 : 0;
     unsigned binding = GELF_ST_BIND(symbol->st_info);
-    rank += binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 100 : 200;
+    rank += binding == STB_LOCAL ? 200 : 0;
     size_t underscores = strspn(name, "_");
     return rank + (underscores > 9 ? 9 : (uint32_t)underscores);
 }
@@ -78,8 +78,8 @@ static bool table_add(struct symbols *symbols, const struct elf_file *file, Elf_
         size_t length = at == NULL ? strlen(name) : (size_t)(at - name);
         if (length > NAME_MAX_BYTES || end <= raw.st_value)
             continue;
-        const struct symbol symbol = {raw.st_value, end, name, (uint32_t)length,
-                                      rank_of(&raw, name)};
+        const struct symbol symbol = {
+            raw.st_value, end, name, (uint32_t)length, rank_of(&raw, name), raw.st_size == 0};
         if (!symbols_add(symbols, &symbol))
             return false;
     }
@@ -100,10 +100,16 @@ bool symbols_add_file(struct symbols *symbols, const struct elf_file *file)
 {
     GElf_Shdr header;
     Elf_Scn *section = table_find(file, SHT_SYMTAB, &header);
-    if (section != NULL)
-        symbols->has_symtab = true;
-    else
-        section = table_find(file, SHT_DYNSYM, &header);
+    if (section == NULL)
+        return symbols_add_exported(symbols, file);
+    symbols->has_symtab = true;
+    return table_add(symbols, file, section, &header);
+}
+
+bool symbols_add_exported(struct symbols *symbols, const struct elf_file *file)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = table_find(file, SHT_DYNSYM, &header);
     return section == NULL || table_add(symbols, file, section, &header);
 }
 
@@ -133,8 +139,10 @@ void symbols_finish(struct symbols *symbols)
     for (size_t i = 1; i < n; i++) {
         if (table[i].vaddr != table[kept].vaddr)
             table[++kept] = table[i];
-        else if (table[i].end > table[kept].end && table[kept].rank >= 500)
-            table[kept].end = table[i].end;
+    }
+    for (size_t i = 0; i < kept; i++) {
+        if (table[i].sizeless && table[i].end > table[i + 1].vaddr)
+            table[i].end = table[i + 1].vaddr;
     }
     symbols->table.n = kept + 1;
     symbols->n_sorted = symbols->table.n;

@@ -22,6 +22,7 @@ struct symbol {
     const char *name; /* may carry an "@VERSION": length says where the name ends          */
     uint32_t length;
     uint32_t rank; /* of the names of one address the lowest is shown */
+    bool sizeless; /* the table does not say where it ends            */
 };
 
 struct symbols {
@@ -37,6 +38,9 @@ void symbols_deinit(struct symbols *symbols);
 /* Adds .symtab, or .dynsym where there is no .symtab. What cannot be read is left out. False only
  * when out of memory. */
 MUST_CHECK bool symbols_add_file(struct symbols *symbols, const struct elf_file *file);
+
+/* Adds .dynsym: what the module exports. */
+MUST_CHECK bool symbols_add_exported(struct symbols *symbols, const struct elf_file *file);
 
 /* Adds the PLT entries of x86-64 files (plt.c). `file` is the module itself, not its debug file.
  * Names of IFUNC entries come from the symbols finished before. */

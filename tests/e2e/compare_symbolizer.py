@@ -9,7 +9,8 @@ asked, and each frame's function, file, line and column compared, names unmangle
 is equal when all of it is. What differs is sorted by what explains it:
 
   alias      another name of the same code in the symbol table: llvm-symbolizer takes the outermost
-             function's name from there, we take it from DW_AT_linkage_name or DW_AT_name
+             function's name from there; we take it from DW_AT_linkage_name or DW_AT_name, and only
+             for C the exported name with the fewest underscores
   clone      the same but for .cold, .isra.0, .constprop.0, .part.0: we show the name as written
   dwz        llvm-symbolizer has no name because it stands in the file dwz split off, which it does
              not read; the rest is equal and our name is among the texts of that file

@@ -71,28 +71,28 @@ static void chain_print(const struct module_symbols *symbols, const struct chain
     putchar('\n');
 }
 
-static bool module_describe(const char *path, struct recording_module *module, struct err *err)
+/* What a recording would say of the file. `build_id` is the storage of the module's. */
+static bool module_describe(const char *path, struct recording_module *module, char *build_id,
+                            size_t build_id_bytes, struct err *err)
 {
     struct elf_file *file;
     if (!elf_file_open(path, &file, err))
         return false;
+    struct text found = elf_file_build_id(file);
+    size_t length = found.length < build_id_bytes ? found.length : build_id_bytes;
+    if (length != 0)
+        memcpy(build_id, found.bytes, length);
     *module = (struct recording_module){
         .path = {path, strlen(path)},
-        .build_id = {"", 0},
+        .build_id = {build_id, length},
         .image = {"", 0},
         .dev = file->status.st_dev,
         .ino = file->status.st_ino,
         .size_bytes = (uint64_t)file->status.st_size,
         .mtime_s = (uint64_t)file->status.st_mtim.tv_sec,
     };
-    struct text build_id = elf_file_build_id(file);
-    char *copy = malloc(build_id.length + 1);
-    if (copy != NULL) {
-        memcpy(copy, build_id.bytes, build_id.length);
-        module->build_id = (struct text){copy, build_id.length};
-    }
     elf_file_close(file);
-    return copy != NULL || err_fail_memory(err);
+    return true;
 }
 
 static double seconds_now(void)
@@ -102,41 +102,52 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static bool run(const char *path, enum names_mode mode, bool times, struct err *err)
+static void times_print(const struct module_symbols *symbols, double seconds)
 {
-    struct array vaddrs;
-    array_init(&vaddrs, sizeof(uint64_t));
-    struct recording_module module;
-    struct names_buffer *buffer = malloc(sizeof *buffer);
-    if (buffer == NULL || !vaddrs_read(&vaddrs))
-        return err_fail_memory(err);
-    if (!module_describe(path, &module, err))
-        return false;
-    size_t n;
-    uint64_t *sorted = vaddrs_sort(&vaddrs, &n);
-    double start = seconds_now();
-    struct module_symbols *symbols;
-    if (sorted == NULL)
-        return err_fail_memory(err);
-    if (!module_symbolize(&module, NULL, sorted, n, &symbols, err))
-        return false;
-    double seconds = seconds_now() - start;
-    for (size_t i = 0; i < vaddrs.n; i++) {
-        const uint64_t *found =
-            bsearch(array_at(&vaddrs, i), sorted, n, sizeof *sorted, vaddr_compare);
-        chain_print(symbols, &symbols->chains[found - sorted], mode, buffer);
-    }
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    if (times)
-        fprintf(stderr, "%zu addresses, %.3f s, %ld kB; from %s; %s\n", n, seconds, usage.ru_maxrss,
-                symbols->debug_path, symbols->problem);
-    module_symbols_destroy(symbols);
-    free((void *)(uintptr_t)module.build_id.bytes);
-    free(sorted);
+    fprintf(stderr, "%zu addresses, %.3f s, %ld kB; from %s; %s\n", symbols->n_chains, seconds,
+            usage.ru_maxrss, symbols->debug_path, symbols->problem);
+}
+
+static bool chains_print(const struct module_symbols *symbols, const struct array *asked,
+                         const uint64_t *sorted, enum names_mode mode, struct err *err)
+{
+    struct names_buffer *buffer = malloc(sizeof *buffer);
+    if (buffer == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < asked->n; i++) {
+        const uint64_t *found =
+            bsearch(array_at(asked, i), sorted, symbols->n_chains, sizeof *sorted, vaddr_compare);
+        if (found != NULL)
+            chain_print(symbols, &symbols->chains[found - sorted], mode, buffer);
+    }
     free(buffer);
-    array_deinit(&vaddrs);
     return true;
+}
+
+static bool run(const char *path, enum names_mode mode, bool times, struct err *err)
+{
+    struct array asked;
+    array_init(&asked, sizeof(uint64_t));
+    struct recording_module module;
+    char build_id[64];
+    struct module_symbols *symbols = NULL;
+    size_t n = 0;
+    bool done = vaddrs_read(&asked) || err_fail_memory(err);
+    uint64_t *sorted = done ? vaddrs_sort(&asked, &n) : NULL;
+    if (sorted == NULL)
+        done = err_fail_memory(err);
+    double start = seconds_now();
+    done = done && module_describe(path, &module, build_id, sizeof build_id, err) &&
+           module_symbolize(&module, NULL, sorted, n, &symbols, err);
+    if (done && times)
+        times_print(symbols, seconds_now() - start);
+    done = done && chains_print(symbols, &asked, sorted, mode, err);
+    module_symbols_destroy(symbols);
+    free(sorted);
+    array_deinit(&asked);
+    return done;
 }
 
 int main(int argc, char **argv)
@@ -154,7 +165,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--times") == 0)
             times = true;
         else
-            path = argv[i];
+            path = argv[i]; /* what else it may be, it is not a file: said below */
     }
     struct err err = ERR_INIT;
     char text[600];

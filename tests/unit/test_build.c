@@ -273,7 +273,7 @@ static void processes_share_what_is_equal(void **state)
     for (unsigned i = 0; i < 2; i++) {
         record_self(&b[i], &self);
         builder_header(&b[i])->pid = 100 + i;
-        builder_header(&b[i])->start_time_ns += i * 1000000;
+        builder_header(&b[i])->start_time_ns += i * 1000000UL;
         builder_sample(&b[i], 1, 1);
         assert_true(recording_read_memory(b[i].bytes, b[i].size_bytes, &recordings[i], &err));
     }
