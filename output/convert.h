@@ -8,9 +8,9 @@
  *   - period == 0 (intervals measured, not sampled): it lasts its weight, at most until the next
  *     sample of its thread.
  *   - period != 0: samples come late or early, and the weight says what passed before a sample
- * while the line shows what follows. So two samples of a thread further apart than the larger of
- * their weights plus half a period have a gap between them (the thread slept), and the first lasts
- * its weight; otherwise it lasts until the second begins.
+ *     while the line shows what follows. So two samples of a thread further apart than the larger
+ *     of their weights plus half a period have a gap between them (the thread slept), and the
+ *     first lasts its weight; otherwise it lasts until the second begins.
  *   - weight unknown: until the next one; the last one to the end of the profile.
  *   Without times the samples of each thread are laid end to end from 0: an invented line, which
  *   writers have to say.

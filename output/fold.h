@@ -5,7 +5,7 @@
  *                                                     -> fold_to_profile
  *
  * Shape     Addresses, lines, threads and processes disappear; one or two columns of sums remain.
- * Memory    some 60 bytes per distinct path of names; nothing per sample.
+ * Memory    some 80 bytes per distinct path of names; nothing per sample.
  * Context   one thread at a time. */
 #ifndef SAMPLER_FOLD_H
 #define SAMPLER_FOLD_H

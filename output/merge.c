@@ -159,7 +159,9 @@ static uint64_t shift_of(const struct merging *merging, const struct profile *pr
 static void scalars_set(struct merging *merging, const struct format_notes *notes)
 {
     struct profile_scalars *scalars = profile_builder_scalars(merging->builder);
-    bool is_first = true, some_have_times = false;
+    bool is_first = true, some_have_times = false, has_ns = false;
+    for (uint32_t kind = 0; kind < merging->n_kinds; kind++)
+        has_ns = has_ns || merging->kinds[kind].unit == PROFILE_UNIT_NS;
     scalars->has_times = true;
     for (size_t i = 0; i < merging->n; i++) {
         const struct profile *at = profile_at(merging, i);
@@ -172,7 +174,7 @@ static void scalars_set(struct merging *merging, const struct format_notes *note
         some_have_times = some_have_times || at->has_times;
         if (is_first)
             scalars->period = at->period;
-        else if (scalars->period != at->period)
+        else if (scalars->period != at->period && !has_ns)
             scalars->period = 0;
         is_first = false;
     }

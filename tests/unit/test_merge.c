@@ -188,6 +188,25 @@ static void counts_and_times_meet_as_time(void **state)
     profile_destroy(out);
 }
 
+static void periods_that_differ(void **state)
+{
+    (void)state;
+    static const enum profile_unit units[] = {PROFILE_UNIT_NS, PROFILE_UNIT_COUNT};
+    static const char *const expected[] = {"main 30\n", "main 300\n"};
+    for (size_t i = 0; i < N_ELEMENTS(units); i++) {
+        struct profile_builder *first = builder_make(units[i], 10);
+        sample_add(first, 0, "main", 0, 200);
+        struct profile_builder *second = builder_make(units[i], 20);
+        sample_add(second, 0, "main", 0, 100);
+        struct profile *in[] = {builder_finish(first), builder_finish(second)};
+        struct note_log log;
+        struct profile *out = merge(in, 2, &log);
+        assert_int_equal(out->period, units[i] == PROFILE_UNIT_NS ? 10 : 0);
+        expect_written(&format_folded, out, NULL, expected[i]);
+        profile_destroy(out);
+    }
+}
+
 static void spans_and_samples_meet_as_samples(void **state)
 {
     (void)state;
@@ -243,6 +262,7 @@ int main(void)
         cmocka_unit_test(kinds_are_aligned),
         cmocka_unit_test(kinds_of_one_unit_need_their_names),
         cmocka_unit_test(counts_and_times_meet_as_time),
+        cmocka_unit_test(periods_that_differ),
         cmocka_unit_test(spans_and_samples_meet_as_samples),
         cmocka_unit_test(failing_allocations_are_reported),
     };
