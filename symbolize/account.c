@@ -197,6 +197,12 @@ static const char *source_words(enum module_source source)
     return "complete";
 }
 
+/* Whether there could be more names or lines of it than there are. */
+static bool is_missing(const struct account_module *module)
+{
+    return module->source < (module->is_image ? MODULE_DYNSYM : MODULE_DWARF);
+}
+
 void account_tell_missing(const struct account *account,
                           void (*tell)(void *context, const char *line), void *context)
 {
@@ -204,7 +210,7 @@ void account_tell_missing(const struct account *account,
     double all_ns = (double)account->weight_ns;
     for (size_t i = 0; i < account->modules.n; i++) {
         const struct account_module *module = array_at(&account->modules, i);
-        if (module->source != MODULE_DWARF)
+        if (is_missing(module))
             missing_ns += module->self_ns;
     }
     if (missing_ns == 0 || (double)missing_ns < MISSING_SHARE * all_ns)
@@ -212,7 +218,7 @@ void account_tell_missing(const struct account *account,
     unsigned n_lines = 0;
     for (size_t i = 0; i < account->modules.n && n_lines < MAX_MODULE_LINES; i++) {
         const struct account_module *module = array_at(&account->modules, i);
-        if (module->source == MODULE_DWARF || (double)module->self_ns < MODULE_SHARE * all_ns)
+        if (!is_missing(module) || (double)module->self_ns < MODULE_SHARE * all_ns)
             continue;
         char line[1024];
         snprintf(line, sizeof line, "%.1f %% of the weight is in %s: %s (%s)",

@@ -22,6 +22,7 @@ struct account_module {
     const char *problem; /* "" if there is none                        */
     enum module_source source;
     uint64_t self_ns; /* weight with this module's code as leaf     */
+    bool is_image;    /* the vdso: its exported names are all it has */
 };
 
 struct account {

@@ -421,6 +421,7 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             .problem = arena_text(account->arena, problem, strlen(problem)),
             .source = target->symbols->source,
             .self_ns = target->self_ns,
+            .is_image = target->module->image.length != 0,
         };
         struct account_module *added = array_push(&account->modules);
         if (added == NULL || module.path == NULL || module.problem == NULL)

@@ -110,7 +110,9 @@ bool symbols_add_exported(struct symbols *symbols, const struct elf_file *file)
 {
     GElf_Shdr header;
     Elf_Scn *section = table_find(file, SHT_DYNSYM, &header);
-    return section == NULL || table_add(symbols, file, section, &header);
+    if (section == NULL)
+        return symbols_add_dynamic(symbols, file);
+    return table_add(symbols, file, section, &header);
 }
 
 static int symbol_compare(const void *left, const void *right)

@@ -42,6 +42,10 @@ MUST_CHECK bool symbols_add_file(struct symbols *symbols, const struct elf_file 
 /* Adds .dynsym: what the module exports. */
 MUST_CHECK bool symbols_add_exported(struct symbols *symbols, const struct elf_file *file);
 
+/* The same by PT_DYNAMIC, for files without section headers (symbols_dynamic.c); what
+ * symbols_add_exported does when it finds no .dynsym. */
+MUST_CHECK bool symbols_add_dynamic(struct symbols *symbols, const struct elf_file *file);
+
 /* Adds the PLT entries of x86-64 files (plt.c). `file` is the module itself, not its debug file.
  * Names of IFUNC entries come from the symbols finished before. */
 MUST_CHECK bool symbols_add_plt(struct symbols *symbols, const struct elf_file *file);

@@ -310,13 +310,17 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
     assert_true(account_init(&account));
     account.weight_ns = 1000;
     *(struct account_module *)array_push(&account.modules) =
-        (struct account_module){"/a", "", MODULE_DWARF, 955};
+        (struct account_module){"/a", "", MODULE_DWARF, 955, false};
     struct account_module *gone = array_push(&account.modules);
-    *gone = (struct account_module){"/b", "gone", MODULE_NO_NAMES, 45};
+    *gone = (struct account_module){"/b", "gone", MODULE_NO_NAMES, 45, false};
     int n_lines = 0;
     account_tell_missing(&account, count_line, &n_lines);
     assert_int_equal(n_lines, 0);
     gone->self_ns = 55;
+    account_tell_missing(&account, count_line, &n_lines);
+    assert_int_equal(n_lines, 1);
+    gone->source = MODULE_DYNSYM; /* as much as the vdso can have */
+    gone->is_image = true;
     account_tell_missing(&account, count_line, &n_lines);
     assert_int_equal(n_lines, 1);
     account_deinit(&account);

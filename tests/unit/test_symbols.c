@@ -1,5 +1,6 @@
 /* test_symbols.c - the promises of symbolize/symbols.h about which symbol an address belongs to. */
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "symbols.h"
 #include "unit.h"
@@ -101,12 +102,40 @@ static void of_aliases_the_best_rank_wins_in_any_order(void **state)
     }
 }
 
+/* The vdso as a recording holds it: what its segment maps, without the section headers behind. */
+static void the_vdso_has_names_without_section_headers(void **state)
+{
+    (void)state;
+    const char *vdso =
+        (const char *)getauxval(AT_SYSINFO_EHDR); /* NOLINT(performance-no-int-to-ptr) */
+    if (vdso == NULL)
+        skip();
+    Elf64_Ehdr header;
+    memcpy(&header, vdso, sizeof header);
+    struct elf_file *file;
+    struct err err = ERR_INIT;
+    assert_true(header.e_shoff > sizeof header);
+    assert_true(elf_file_open_image(vdso, header.e_shoff, &file, &err));
+    struct fixture fixture = {.arena = arena_create()};
+    symbols_init(&fixture.symbols, fixture.arena);
+    assert_true(symbols_add_file(&fixture.symbols, file));
+    symbols_finish(&fixture.symbols);
+    const struct symbol *table = fixture.symbols.table.items;
+    bool found = false;
+    for (size_t i = 0; i < fixture.symbols.n_sorted; i++)
+        found |= strstr(table[i].name, "clock_gettime") != NULL;
+    assert_true(found);
+    fixture_drop(&fixture);
+    elf_file_close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_respected),
         cmocka_unit_test(a_symbol_without_size_ends_at_the_next),
         cmocka_unit_test(an_enclosing_symbol_is_found_behind_inner_ones),
+        cmocka_unit_test(the_vdso_has_names_without_section_headers),
         cmocka_unit_test(of_aliases_the_best_rank_wins_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
