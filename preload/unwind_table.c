@@ -107,7 +107,10 @@ SIGNAL_SAFE static bool step_full(struct walk *walk, uint64_t lookup)
         thread->registers = thread->base;
     else if (!walk->all_registers)
         registers_from_state(walk);
-    enum unwind_step_result result = unwind_row_run(&thread->row, fde.ra_column, fde.signal_frame,
+    /* Interrupted hand-written code may be about to leave this stack, or stay where it is with the
+     * return address in a register (setcontext, the end of an exception's unwinding). */
+    bool leaves_stack = fde.signal_frame || walk->exact;
+    enum unwind_step_result result = unwind_row_run(&thread->row, fde.ra_column, leaves_stack,
                                                     &thread->memory, &thread->registers);
     if (result == UNWIND_STEP_UNKNOWN && !walk->all_registers) {
         walk->n_frames = walk->base_n_frames;
@@ -122,9 +125,10 @@ SIGNAL_SAFE static bool step_full(struct walk *walk, uint64_t lookup)
         walk->cut = result == UNWIND_STEP_END ? 0 : cut_of(result);
         return false;
     }
+    bool has_left = fde.signal_frame || thread->registers.value[ARCH_SP] < walk->state.sp;
     walk->state = state_of(&thread->registers);
     walk->exact = fde.signal_frame;
-    if (fde.signal_frame)
+    if (has_left)
         memory_enter(&thread->memory, walk->state.sp);
     return walk->state.pc != 0;
 }
