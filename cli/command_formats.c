@@ -24,27 +24,29 @@ int command_formats(const struct options *options)
     return 0;
 }
 
+static bool dump_as(const struct format *format, const struct file_bytes *bytes, const char *path,
+                    const char *output, struct err *err)
+{
+    struct sink *sink = NULL;
+    struct format_notes notes = notes_to_stderr(path);
+    if (format->dump == NULL)
+        return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "format %s cannot be dumped",
+                        format->name);
+    if (!sink_create_file(output, &sink, err))
+        return false;
+    if (format->dump(bytes->data, bytes->size_bytes, &notes, sink, err))
+        return sink_close(sink, err);
+    sink_abandon(sink);
+    return false;
+}
+
 static bool dump(const char *path, const char *output, struct err *err)
 {
     struct file_bytes bytes;
     if (!file_load(path, &bytes, err))
         return false;
-    struct sink *sink = NULL;
-    struct format_notes notes = notes_to_stderr(path);
     const struct format *format = format_for_reading(path, &bytes, err);
-    bool ok = format != NULL;
-    if (ok && format->dump == NULL)
-        ok = err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "format %s cannot be dumped",
-                      format->name);
-    if (ok && sink_create_file(output, &sink, err)) {
-        ok = format->dump(bytes.data, bytes.size_bytes, &notes, sink, err);
-        if (ok)
-            ok = sink_close(sink, err);
-        else
-            sink_abandon(sink);
-    } else {
-        ok = false;
-    }
+    bool ok = format != NULL && dump_as(format, &bytes, path, output, err);
     file_unload(&bytes);
     return ok || err_name_file(err, path);
 }

@@ -164,7 +164,7 @@ int command_top(const struct options *options)
 {
     struct err err = ERR_INIT;
     size_t n = 0;
-    struct profile **profiles = calloc(options->n_operands + 1, sizeof *profiles);
+    struct profile **profiles = calloc(options->n_operands + 1, sizeof(struct profile *));
     bool ok = profiles != NULL ? load_all(options, profiles, &n, &err) : err_fail_memory(&err);
     ok = ok && merge_and_show(options, profiles, n, &err);
     for (size_t i = 0; i < n; i++)

@@ -34,6 +34,11 @@ static void put_text(struct text_out *out, const char *text)
         put_byte(out, *text);
 }
 
+static bool is_control(char byte)
+{
+    return (unsigned char)byte < 0x20 || byte == 0x7f;
+}
+
 /* The last part of a path. What would leave the folder or garble a terminal becomes '_'. */
 static void put_name(struct text_out *out, const char *path)
 {
@@ -43,8 +48,12 @@ static void put_name(struct text_out *out, const char *path)
         name = "program";
     if (name[0] == '.') /* no hidden files, no ".." */
         put_byte(out, '_');
-    for (name += name[0] == '.'; *name != '\0'; name++)
-        put_byte(out, (unsigned char)*name < 0x20 || *name == 0x7f ? '_' : *name);
+    for (name += name[0] == '.'; *name != '\0'; name++) {
+        char byte = *name;
+        if (is_control(byte))
+            byte = '_';
+        put_byte(out, byte);
+    }
 }
 
 static const char *rank_text(void)

@@ -61,11 +61,11 @@ static bool load_recordings(struct report *report, struct err *err)
         return err_fail_memory(err);
     for (size_t i = 0; i < request->n_recordings; i++) {
         struct err one = ERR_INIT;
-        struct recording **slot = &report->recordings[report->n];
+        struct recording *recording = NULL;
         const char *path = request->recordings[i];
-        if (recording_read_file(path, slot, &one)) {
-            tell_warnings(report, *slot, path);
-            report->n++;
+        if (recording_read_file(path, &recording, &one) && recording != NULL) {
+            tell_warnings(report, recording, path);
+            report->recordings[report->n++] = recording;
             continue;
         }
         if (!request->skip_unreadable) {
@@ -77,17 +77,20 @@ static bool load_recordings(struct report *report, struct err *err)
     return true;
 }
 
+static bool is_running(const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all up to report->n are set */
+    return header->end == CAPTURE_RUNNING && header->pid > 0 && header->pid <= INT_MAX &&
+           (kill((pid_t)header->pid, 0) == 0 || errno == EPERM);
+}
+
 /* Processes that outlive the command go on recording; what they have done so far is in. */
 static void tell_running(const struct report *report)
 {
     size_t n_running = 0;
-    for (size_t i = 0; i < report->n; i++) {
-        const struct capture_header *header = &report->recordings[i]->header;
-        if (header->end == CAPTURE_RUNNING && header->pid != report->request->main_pid &&
-            header->pid <= INT_MAX && header->pid > 0 &&
-            (kill((pid_t)header->pid, 0) == 0 || errno == EPERM))
-            n_running++;
-    }
+    for (size_t i = 0; i < report->n; i++)
+        n_running += is_running(report->recordings[i]);
     if (n_running > 0 && !is_quiet(report))
         fprintf(stderr, "sampler: %zu process%s still running: in the profile up to now\n",
                 n_running, n_running > 1 ? "es are" : " is");
@@ -124,7 +127,7 @@ static bool build_profile(const struct options *options, struct recording *const
 {
     if (n == 0)
         return build_nothing(out, err);
-    const struct recording **borrowed = calloc(n, sizeof *borrowed);
+    const struct recording **borrowed = calloc(n, sizeof(const struct recording *));
     if (borrowed == NULL)
         return err_fail_memory(err);
     for (size_t i = 0; i < n; i++)
@@ -289,7 +292,7 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
         return err_fail_memory(err);
     bool ok = build_profile(report->request->options, report->recordings + first, n, &profile,
                             &account, err);
-    if (ok && (is_main || profile->n_samples > 0))
+    if (ok && profile != NULL && (is_main || profile->n_samples > 0))
         ok = write_outputs(report, profile, &values, is_main, err);
     profile_destroy(profile);
     account_deinit(&account);

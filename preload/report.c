@@ -110,8 +110,13 @@ void report_at_exit(void)
         say_how_to_report("the program `sampler` was not found");
         return;
     }
-    const char *argv[] = {"sampler", "report",       session.recording.path,
-                          "-o",      session.output, session.options.keep ? NULL : "--remove",
+    const char *argv[] = {"sampler",
+                          "report",
+                          "--account",
+                          session.recording.path,
+                          "-o",
+                          session.output,
+                          session.options.keep ? NULL : "--remove",
                           NULL};
     int saved_errno = errno;
     int status = spawn_and_wait(tool, argv);

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from e2e import (BUILD, SAMPLER_RUN, Folded, Skip, case, check, check_equal, clean_environment,
+from e2e import (BUILD, LIBRARY, SAMPLER_RUN, Folded, Skip, case, check, check_equal, clean_environment,
                  main, run, sampler, sampler_run, test_program)
 
 ACCOUNT = re.compile(r"sampler: ([0-9 ]+) samples?, .*/s of ([0-9 ]+)/s asked \(.*\); "
@@ -26,6 +26,28 @@ def default_name(scratch):
     check(99.0 <= float(match.group(5)) <= 101.0, "explained: %s %%", match.group(5))
     profile = Folded(files[0])
     check(450 <= profile.total <= 530, "%d periods of 1/999 s in half a second", profile.total)
+
+
+@case
+def plain_preload(scratch):
+    """Without the launcher: the same file and the same closing line; quiet when asked."""
+    folder = os.path.join(scratch, "100% %p")  # a percent sign in a folder's name is just that
+    os.mkdir(folder)
+    result = run([test_program("burn"), "0.5", "exit", "3"], cwd=folder,
+                 env=clean_environment(LD_PRELOAD=LIBRARY))
+    check_equal(result.status, 3, "exit status")
+    files = os.listdir(folder)
+    check(len(files) == 1 and re.fullmatch(r"burn\.[0-9]+\.folded", files[0]), "files: %r", files)
+    match = ACCOUNT.fullmatch(result.stderr.splitlines()[-1])
+    check(match is not None, "stderr: %r", result.stderr)
+    check(match.group(7).endswith(files[0]), "the account names %s", match.group(7))
+    check(450 <= Folded(os.path.join(folder, files[0])).total <= 530, "%d periods",
+          Folded(os.path.join(folder, files[0])).total)
+    result = run([test_program("burn"), "0.2"],
+                 env=clean_environment(LD_PRELOAD=LIBRARY, SAMPLER_OUTPUT="out.folded",
+                                       SAMPLER_QUIET="1", SAMPLER_COUNT="ns"))
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr")
+    check(0.19e9 <= Folded("out.folded").total <= 0.22e9, "%d ns", Folded("out.folded").total)
 
 
 @case
