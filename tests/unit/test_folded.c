@@ -274,6 +274,7 @@ static void names_become_what_a_line_can_hold(void **state)
     add(builder, 0, STACK("v .5"), 1024);
     add(builder, 0, STACK("7"), 2048);
     add(builder, 0, STACK("v1.2.3"), 4096);
+    add(builder, 0, STACK(" \xef\xbb\xbf \xef\xbb\xbfmark\xef\xbb\xbf"), 1);
     add(builder, 0, STACK("zero"), 0);
     const struct profile_sample empty = {.stack = 0};
     const uint64_t value = 3;
@@ -286,6 +287,7 @@ static void names_become_what_a_line_can_hold(void **state)
                    "a:b;c  d 3\n"
                    "c1 z;h\xc3\xa9: 16\n"
                    "cut\xef\xbf\xbd;\xef\xbf\xbd 8\n"
+                   "mark\xef\xbb\xbf 1\n"
                    "pool worker 3;x 128\n"
                    "pool worker_3 96\n"
                    "v .5 1024\n"

@@ -1,0 +1,144 @@
+/* test_summary.c - self and total, by function, module, line and thread. */
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc_fault.h"
+#include "profile_help.h"
+#include "summary.h"
+#include "unit.h"
+
+/* "name[:line] self total" per row. */
+static void expect(const struct profile *profile, enum summary_by by, bool by_total,
+                   const char *expected)
+{
+    struct summary summary;
+    struct err err = ERR_INIT;
+    assert_true(summary_init(&summary, profile, by, &err));
+    if (by_total)
+        summary_sort_by_total(&summary);
+    char text[1000] = "";
+    for (size_t i = 0; i < summary.n; i++) {
+        const struct summary_row *row = &summary.rows[i];
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "%s:%u %llu %llu\n",
+                 summary_row_name(profile, by, row).bytes, row->line, (unsigned long long)row->self,
+                 (unsigned long long)row->total);
+    }
+    assert_string_equal(text, expected);
+    summary_deinit(&summary);
+}
+
+/* Frames are "name" or "name:line" or "module/name". */
+static uint32_t stack_make(struct profile_builder *builder, const char *const *frames)
+{
+    uint32_t stack = 0;
+    for (; *frames != NULL; frames++) {
+        const struct profile_module module = {
+            .path = profile_add_text(builder, *frames, strcspn(*frames, "/"))};
+        const char *name = *frames + strcspn(*frames, "/") + 1;
+        const struct profile_function function = {.name = profile_add_text(builder, name, 1),
+                                                  .module = profile_add_module(builder, &module)};
+        const struct profile_frame frame = {.function = profile_add_function(builder, &function),
+                                            .line = (uint32_t)(name[1] == ':' ? name[2] - '0' : 0),
+                                            .flags = name[0] == 'i' ? PROFILE_FRAME_IDLE : 0};
+        stack = profile_add_stack(builder, stack, profile_add_frame(builder, &frame));
+    }
+    return stack;
+}
+
+#define STACK(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void add(struct profile_builder *builder, uint32_t thread, const char *const *frames,
+                uint64_t value)
+{
+    const struct profile_sample sample = {.thread = thread, .stack = stack_make(builder, frames)};
+    profile_add_sample(builder, &sample, &value);
+}
+
+static struct profile *recursive_make(void)
+{
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 10);
+    uint32_t thread = thread_add(builder, "app", 1, "", 1);
+    add(builder, 0, STACK("x/a:1", "x/f:2", "y/f:3", "x/f:3"), 3); /* f of x twice */
+    add(builder, 0, STACK("x/a:1", "x/f:2"), 1);
+    add(builder, thread, STACK("x/a:2"), 2);
+    add(builder, thread, STACK("x/a:2", "x/i"), 50);
+    const struct profile_sample empty = {.thread = thread};
+    const uint64_t value = 4;
+    profile_add_sample(builder, &empty, &value);
+    return builder_finish(builder);
+}
+
+static void recursion_counts_once(void **state)
+{
+    (void)state;
+    struct profile *profile = recursive_make();
+    expect(profile, SUMMARY_BY_FUNCTION, false,
+           "[unknown]:0 40 40\nf:0 40 40\na:0 20 60\nf:0 0 30\n");
+    expect(profile, SUMMARY_BY_FUNCTION, true,
+           "a:0 20 60\n[unknown]:0 40 40\nf:0 40 40\nf:0 0 30\n");
+    expect(profile, SUMMARY_BY_MODULE, false, "x:0 60 60\n[unknown]:0 40 40\ny:0 0 30\n");
+    expect(profile, SUMMARY_BY_LINE, false,
+           "[unknown]:0 40 40\nf:3 30 30\na:2 20 20\nf:2 10 40\na:1 0 40\nf:3 0 30\n");
+    expect(profile, SUMMARY_BY_THREAD, false, "app:0 60 60\n[unknown]:0 40 40\n");
+    struct summary summary;
+    assert_true(summary_init(&summary, profile, SUMMARY_BY_FUNCTION, &(struct err)ERR_INIT));
+    assert_int_equal(summary.all, 100);
+    assert_int_equal(summary.idle, 500);
+    assert_int_equal(summary.unit, PROFILE_UNIT_NS);
+    summary_deinit(&summary);
+    profile_destroy(profile);
+}
+
+static void spans_count_by_self_time(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 0);
+    span_add(builder, 0, "outer", 0, 100);
+    span_add(builder, 0, "inner", 10, 40);
+    struct profile *profile = builder_finish(builder);
+    expect(profile, SUMMARY_BY_FUNCTION, false, "outer:0 70 100\ninner:0 30 30\n");
+    profile_destroy(profile);
+}
+
+static void nothing_is_summed_to_nothing(void **state)
+{
+    (void)state;
+    struct profile *profile = builder_finish(builder_make(PROFILE_UNIT_COUNT, 0));
+    expect(profile, SUMMARY_BY_FUNCTION, true, "");
+    profile_destroy(profile);
+}
+
+static void failing_allocations_are_reported(void **state)
+{
+    (void)state;
+    struct profile *profile = recursive_make();
+    for (int by = SUMMARY_BY_FUNCTION; by <= SUMMARY_BY_THREAD; by++) {
+        for (unsigned n = 1;; n++) {
+            struct err err = ERR_INIT;
+            struct summary summary;
+            alloc_fault_arm(n);
+            bool ok = summary_init(&summary, profile, (enum summary_by)by, &err);
+            bool fired = alloc_fault_fired();
+            assert_int_equal(ok, !fired);
+            if (ok)
+                summary_deinit(&summary);
+            else
+                assert_int_equal(err.code, ERR_MEMORY);
+            if (!fired)
+                break;
+        }
+    }
+    profile_destroy(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recursion_counts_once),
+        cmocka_unit_test(spans_count_by_self_time),
+        cmocka_unit_test(nothing_is_summed_to_nothing),
+        cmocka_unit_test(failing_allocations_are_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
