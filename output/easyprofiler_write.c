@@ -44,6 +44,7 @@ struct writer {
     const struct profile *profile;
     struct easyprofiler_records records;
     bool from_samples;
+    bool has_several_processes;
     bool failed; /* out of memory, in one of the visitor's calls */
 
     struct array descriptors;   /* of struct descriptor                            */
@@ -251,6 +252,17 @@ static void put_switches(struct writer *w)
     }
 }
 
+/* Rows of one process id and name count as one process. */
+static bool has_several_processes(const struct profile *profile)
+{
+    const struct profile_process *processes = profile->processes;
+    for (uint32_t i = 2; i < profile->n_processes; i++) {
+        if (processes[i].pid != processes[1].pid || processes[i].name != processes[1].name)
+            return true;
+    }
+    return false;
+}
+
 /* The format knows one process: with several, each thread says to which it belongs. */
 static void put_thread_head(struct writer *w)
 {
@@ -259,7 +271,7 @@ static void put_thread_head(struct writer *w)
     struct text name = profile_text(w->profile, thread->name);
     struct text process_name = profile_text(w->profile, process->name);
     char *long_name = NULL;
-    if (w->profile->n_processes > 2 && thread->process != 0) {
+    if (w->has_several_processes && thread->process != 0) {
         size_t room = name.length + process_name.length + 32;
         long_name = malloc(room);
         if (long_name == NULL) {
@@ -548,7 +560,7 @@ static void note_losses(const struct writer *w, const struct format_notes *notes
                     profile->has_times ? "" : ", and their order in time is invented");
     else if (profile->n_samples != 0)
         format_note(notes, "samples are left out: the profile has spans");
-    if (profile->n_processes > 2)
+    if (w->has_several_processes)
         format_note(notes, "the file knows one process; threads carry the name of theirs");
     if (w->n_changed_tids != 0)
         format_note(notes, "threads without an id of their own that got one: %" PRIu64,
@@ -597,7 +609,9 @@ bool easyprofiler_write(const struct profile *profile, const struct format_optio
                         const struct format_notes *notes, struct sink *out, struct err *err)
 {
     (void)options;
-    struct writer w = {.profile = profile, .from_samples = profile->n_spans <= 1};
+    struct writer w = {.profile = profile,
+                       .from_samples = profile->n_spans <= 1,
+                       .has_several_processes = has_several_processes(profile)};
     array_init(&w.descriptors, sizeof(struct descriptor));
     easyprofiler_levels_init(&w.levels);
     bool ok = true;

@@ -155,7 +155,7 @@ static struct profile *chain_profile(uint32_t n, bool with_event)
 /* Two threads, 1000 Hz; the stack of each sample in letters, outermost first, '.' = none. */
 static struct profile *sampled_profile(void)
 {
-    static const char *const lines[] = {"ab ab abc ac ac . . . . a", "x xx xxx xx"};
+    static const char *const lines[] = {"ab ab abc ac ac . . . . a", "q qq qqq qq"};
     struct profile_builder *builder = builder_make(500, 0);
     struct profile_scalars *scalars = profile_builder_scalars(builder);
     scalars->n_kinds = 1;
@@ -391,7 +391,7 @@ static void samples_become_blocks(void **state)
         const char *name;
         uint64_t begin_ms, end_ms;
     } expected[] = {{"b", 0, 3},  {"c", 2, 3}, {"c", 3, 5}, {"a", 0, 5},
-                    {"a", 9, 10}, {"x", 2, 3}, {"x", 1, 4}, {"x", 0, 4}};
+                    {"a", 9, 10}, {"q", 2, 3}, {"q", 1, 4}, {"q", 0, 4}};
     static const unsigned order[] = {1, 0, 2, 3, 4, 5, 6, 7}; /* as the blocks end */
     struct written w = write_out(sampled_profile(), "sampled");
     assert_int_equal(w.heard.n, 1);

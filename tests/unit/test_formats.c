@@ -153,7 +153,7 @@ static const struct {
     {"threads", threads_make, KEEPS_THREADS, 0},
     {"spans", spans_make, 0, 0},
     {"huge", huge_make, 0, KEEPS_TIMES | KEEPS_SPANS},
-    {"diff", diff_make, 0, 0},
+    {"diff", diff_make, 0, KEEPS_THREADS},
 };
 
 /* ---- their description ---- */
