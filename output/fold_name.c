@@ -56,6 +56,12 @@ static bool clean_append(struct array *out, const char *bytes, size_t length)
     return bytes_append(out, bytes + copied, length - copied);
 }
 
+/* U+FEFF in front of the first name would be the file's byte order mark. */
+static bool starts_with_mark(const char *bytes, size_t length)
+{
+    return length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
+}
+
 bool fold_name_clean(struct array *out, const char *bytes, size_t length)
 {
     out->n = 0;
@@ -63,8 +69,8 @@ bool fold_name_clean(struct array *out, const char *bytes, size_t length)
         return false;
     char *clean = out->items;
     size_t start = 0, end = out->n;
-    while (start < end && clean[start] == ' ')
-        start++;
+    for (size_t n = 1; n != 0 && start < end; start += n)
+        n = clean[start] == ' ' ? 1 : starts_with_mark(clean + start, end - start) ? 3 : 0;
     while (end > start && clean[end - 1] == ' ')
         end--;
     if (start == end) {

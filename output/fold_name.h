@@ -9,7 +9,8 @@
 
 /* Puts into `out` (an array of char, emptied first) the name without what would break a line or a
  * stack: ";" becomes ":", control characters become blanks, ill-formed UTF-8 becomes U+FFFD, blanks
- * at the ends go, nothing becomes "[unknown]". False when out of memory. */
+ * at the ends and byte order marks in front go, nothing becomes "[unknown]". False when out of
+ * memory. */
 bool fold_name_clean(struct array *out, const char *bytes, size_t length);
 
 /* Where a clean name ends in a blank and a number, the offset of that blank, else 0: as the end of

@@ -112,34 +112,75 @@ static enum sample_order sample_order_find(const struct profile_sample *samples,
     return found;
 }
 
-bool profile_order_samples(struct array *samples, struct array *values, uint32_t n_kinds,
+/* Brings the samples of each thread together, in the order they are in: a counting sort that moves
+ * each row once. `rows` go with the samples, row_bytes each; `counts` says how many each thread
+ * has. */
+static bool gather_rows(const struct profile_sample *samples, size_t n, const size_t *counts,
+                        uint32_t n_threads, struct array *rows, size_t row_bytes)
+{
+    size_t *starts = calloc(n_threads, sizeof *starts);
+    unsigned char *moved = malloc(n * row_bytes + 1); /* never 0, whatever rows there are */
+    if (starts == NULL || moved == NULL) {
+        free(starts);
+        free(moved);
+        return false;
+    }
+    for (uint32_t thread = 1; thread < n_threads; thread++)
+        starts[thread] = starts[thread - 1] + counts[thread - 1];
+    const unsigned char *from = rows->items;
+    for (size_t i = 0; i < n; i++, from += row_bytes)
+        memcpy(moved + starts[samples[i].thread]++ * row_bytes, from, row_bytes);
+    free(starts);
+    free(rows->items);
+    rows->items = moved;
+    rows->n_reserved = rows->n;
+    return true;
+}
+
+static bool gather_threads(struct array *samples, struct array *values, uint32_t n_kinds,
                            uint32_t n_threads)
 {
     const struct profile_sample *rows = samples->items;
-    uint64_t *last_ns = calloc(n_threads, sizeof *last_ns);
-    if (last_ns == NULL)
+    size_t *counts = calloc(n_threads, sizeof *counts);
+    if (counts == NULL)
         return false;
-    enum sample_order found = sample_order_find(rows, samples->n, last_ns);
-    free(last_ns);
-    if (found == SAMPLES_SORTED)
-        return true;
+    for (size_t i = 0; i < samples->n; i++)
+        counts[rows[i].thread]++;
+    bool ok =
+        gather_rows(rows, samples->n, counts, n_threads, values, n_kinds * sizeof(uint64_t)) &&
+        gather_rows(rows, samples->n, counts, n_threads, samples, sizeof *rows);
+    free(counts);
+    return ok;
+}
+
+static bool sort_by_time(struct array *samples, struct array *values, uint32_t n_kinds)
+{
+    const struct profile_sample *rows = samples->items;
     struct order order;
     if (!order_init(&order, samples->n))
         return false;
-    if (found == SAMPLES_MIXED) {
-        for (size_t i = 0; i < order.n; i++)
-            order.items[i].key = rows[i].time_ns;
-        sort_by_key(&order);
-    }
     for (size_t i = 0; i < order.n; i++)
-        order.items[i].key = rows[order.items[i].index].thread;
+        order.items[i].key = rows[i].time_ns;
     sort_by_key(&order);
     free(order.scratch);
     order.scratch = NULL;
-    bool ok = apply(&order, samples, 0, sizeof(struct profile_sample)) &&
+    bool ok = apply(&order, samples, 0, sizeof *rows) &&
               apply(&order, values, 0, n_kinds * sizeof(uint64_t));
     order_deinit(&order);
     return ok;
+}
+
+bool profile_order_samples(struct array *samples, struct array *values, uint32_t n_kinds,
+                           uint32_t n_threads)
+{
+    uint64_t *last_ns = calloc(n_threads, sizeof *last_ns);
+    if (last_ns == NULL)
+        return false;
+    enum sample_order found = sample_order_find(samples->items, samples->n, last_ns);
+    free(last_ns);
+    return found == SAMPLES_SORTED ||
+           ((found == SAMPLES_MIXED_THREADS || sort_by_time(samples, values, n_kinds)) &&
+            gather_threads(samples, values, n_kinds, n_threads));
 }
 
 static bool span_is_before(const struct profile_span *a, const struct profile_span *b)

@@ -17,7 +17,8 @@
 
 struct row_table {
     struct array rows;
-    uint32_t *slots; /* ids, 0 = free */
+    uint64_t *slots; /* id, and the upper half of the row's hash: most rows that are not the one
+                        looked for are told apart without a look at them; 0 = free */
     size_t n_slots;  /* a power of two */
 };
 
@@ -35,7 +36,7 @@ static inline bool row_table_init(struct row_table *table, size_t row_bytes)
 {
     array_init(&table->rows, row_bytes);
     table->n_slots = ROW_TABLE_SLOTS_AT_FIRST;
-    table->slots = (uint32_t *)calloc(table->n_slots, sizeof *table->slots);
+    table->slots = (uint64_t *)calloc(table->n_slots, sizeof *table->slots);
     return table->slots != NULL && array_push(&table->rows) != NULL;
 }
 
@@ -51,18 +52,20 @@ static inline uint64_t row_hash(const void *row, size_t row_bytes)
     return hash;
 }
 
+#define ROW_TABLE_TAG UINT64_C(0xffffffff00000000)
+
 static inline bool row_table_grow(struct row_table *table, size_t row_bytes)
 {
     size_t n_slots = table->n_slots * 2;
-    uint32_t *slots = (uint32_t *)calloc(n_slots, sizeof *slots);
+    uint64_t *slots = (uint64_t *)calloc(n_slots, sizeof *slots);
     if (slots == NULL)
         return false;
     for (uint32_t id = 1; id < table->rows.n; id++) {
-        size_t slot =
-            row_hash((char *)table->rows.items + id * row_bytes, row_bytes) & (n_slots - 1);
+        uint64_t hash = row_hash((char *)table->rows.items + id * row_bytes, row_bytes);
+        size_t slot = hash & (n_slots - 1);
         while (slots[slot] != 0)
             slot = (slot + 1) & (n_slots - 1);
-        slots[slot] = id;
+        slots[slot] = (hash & ROW_TABLE_TAG) | id;
     }
     free(table->slots);
     table->slots = slots;
@@ -74,10 +77,12 @@ static inline bool row_table_grow(struct row_table *table, size_t row_bytes)
 __attribute__((always_inline)) static inline uint32_t
 row_table_add(struct row_table *table, const void *row, size_t row_bytes)
 {
-    size_t slot = row_hash(row, row_bytes) & (table->n_slots - 1);
+    uint64_t hash = row_hash(row, row_bytes);
+    size_t slot = hash & (table->n_slots - 1);
     for (; table->slots[slot] != 0; slot = (slot + 1) & (table->n_slots - 1)) {
-        uint32_t id = table->slots[slot];
-        if (memcmp((char *)table->rows.items + id * row_bytes, row, row_bytes) == 0)
+        uint32_t id = (uint32_t)table->slots[slot];
+        if (((table->slots[slot] ^ hash) & ROW_TABLE_TAG) == 0 &&
+            memcmp((char *)table->rows.items + id * row_bytes, row, row_bytes) == 0)
             return id;
     }
     void *added = table->rows.n < UINT32_MAX ? array_push(&table->rows) : NULL;
@@ -85,7 +90,7 @@ row_table_add(struct row_table *table, const void *row, size_t row_bytes)
         return 0;
     memcpy(added, row, row_bytes);
     uint32_t id = (uint32_t)(table->rows.n - 1);
-    table->slots[slot] = id;
+    table->slots[slot] = (hash & ROW_TABLE_TAG) | id;
     if (table->rows.n * 3 > table->n_slots * 2 && !row_table_grow(table, row_bytes))
         return 0;
     return id;

@@ -5,29 +5,17 @@
 
 #include "alloc_fault.h"
 #include "convert.h"
+#include "profile_help.h"
 #include "unit.h"
 
-static struct profile_builder *builder_make(enum profile_unit unit, bool has_times, uint64_t period)
+/* With one thread. */
+static struct profile_builder *timed_builder(enum profile_unit unit, bool has_times,
+                                             uint64_t period)
 {
-    struct err err = ERR_INIT;
-    struct profile_builder *builder = NULL;
-    assert_true(profile_builder_create(&builder, &err));
-    struct profile_scalars *scalars = profile_builder_scalars(builder);
-    scalars->n_kinds = 1;
-    scalars->kinds[0].unit = unit;
-    scalars->has_times = has_times;
-    scalars->period = period;
-    const struct profile_thread thread = {.tid = 1};
-    profile_add_thread(builder, &thread);
+    struct profile_builder *builder = builder_make(unit, period);
+    profile_builder_scalars(builder)->has_times = has_times;
+    thread_add(builder, "", 1, "", 1);
     return builder;
-}
-
-static struct profile *finish(struct profile_builder *builder)
-{
-    struct err err = ERR_INIT;
-    struct profile *profile = NULL;
-    assert_true(profile_builder_finish(builder, &profile, &err));
-    return profile;
 }
 
 /* "a;b" as a stack; a digit after a name is a line: "a1;b" and "a2;b" differ in frames only. */
@@ -88,7 +76,7 @@ static void expect_spans_of(struct profile *profile, const char *expected)
 static void neighbours_share_spans(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, true, 10);
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_NS, true, 10);
     sample(builder, 1, "a1;b1", 100, 10);
     sample(builder, 1, "a2;b2;c", 112, 10); /* late, but not by half a period */
     sample(builder, 1, "a2;d", 120, 20);
@@ -96,55 +84,56 @@ static void neighbours_share_spans(void **state)
     sample(builder, 1, "e", 150, 10);
     sample(builder, 1, "e", 200, 10); /* the thread slept */
     sample(builder, 0, "e", 160, 10); /* another thread */
-    expect_spans_of(finish(builder), "0 e 160 170 0\n"
-                                     "1 a 100 150 0\n"
-                                     "1 b 100 120 2\n"
-                                     "1 c 112 120 3\n"
-                                     "1 d 120 140 2\n"
-                                     "1 b 140 150 2\n"
-                                     "1 e 150 160 0\n"
-                                     "1 e 200 210 0\n");
+    expect_spans_of(builder_finish(builder), "0 e 160 170 0\n"
+                                             "1 a 100 150 0\n"
+                                             "1 b 100 120 2\n"
+                                             "1 c 112 120 3\n"
+                                             "1 d 120 140 2\n"
+                                             "1 b 140 150 2\n"
+                                             "1 e 150 160 0\n"
+                                             "1 e 200 210 0\n");
 }
 
 /* The weight of a late sample tells that the thread ran before it. */
 static void missed_ticks_are_no_gap(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, true, 10);
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_COUNT, true, 10);
     sample(builder, 1, "a", 0, 1);
     sample(builder, 1, "a", 40, 4);
     sample(builder, 1, "a", 66, 1); /* 26 after a sample of 4 periods: no gap; ends after 1 */
-    expect_spans_of(finish(builder), "1 a 0 76 0\n");
+    expect_spans_of(builder_finish(builder), "1 a 0 76 0\n");
 }
 
 static void measured_intervals_are_exact(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, true, 0);
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_NS, true, 0);
     sample(builder, 1, "a", 0, 10);
     sample(builder, 1, "a", 11, 9);
     sample(builder, 1, "b", 15, UINT64_MAX); /* cuts the one before, and overflows nothing */
-    expect_spans_of(finish(builder), "1 a 0 10 0\n1 a 11 15 0\n1 b 15 18446744073709551615 0\n");
+    expect_spans_of(builder_finish(builder),
+                    "1 a 0 10 0\n1 a 11 15 0\n1 b 15 18446744073709551615 0\n");
 }
 
 static void without_weights_samples_last_until_the_next(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make(PROFILE_UNIT_BYTES, true, 0);
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_BYTES, true, 0);
     profile_builder_scalars(builder)->duration_ns = 50;
     sample(builder, 1, "a", 0, 1);
     sample(builder, 1, "b", 20, 1);
-    expect_spans_of(finish(builder), "1 a 0 20 0\n1 b 20 50 0\n");
+    expect_spans_of(builder_finish(builder), "1 a 0 20 0\n1 b 20 50 0\n");
 }
 
 static void without_times_samples_are_laid_end_to_end(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, false, 0);
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_COUNT, false, 0);
     sample(builder, 0, "a;b", 7, 3);
     sample(builder, 0, "a", 0, 1);
     sample(builder, 1, "c", 0, 2);
-    expect_spans_of(finish(builder), "0 a 0 4000000 0\n0 b 0 3000000 1\n1 c 0 2000000 0\n");
+    expect_spans_of(builder_finish(builder), "0 a 0 4000000 0\n0 b 0 3000000 1\n1 c 0 2000000 0\n");
 }
 
 /* "thread a;b time value" for each sample, one per line. */
@@ -168,27 +157,17 @@ static void expect_samples(const struct profile *profile, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void span(struct profile_builder *builder, uint32_t thread, const char *name,
-                 uint64_t begin_ns, uint64_t end_ns)
-{
-    const struct profile_span added = {.thread = thread,
-                                       .frame = profile_add_named_frame(builder, name, 1),
-                                       .begin_ns = begin_ns,
-                                       .end_ns = end_ns};
-    profile_add_span(builder, &added);
-}
-
 static struct profile *spans_make(void)
 {
-    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, true, 7);
-    span(builder, 1, "a", 0, 100);
-    span(builder, 1, "b", 10, 30);
-    span(builder, 1, "c", 30, 40);
-    span(builder, 1, "d", 35, 60); /* crosses c: the later begun one is the inner */
-    span(builder, 1, "e", 50, 50);
-    span(builder, 1, "f", 200, 210);
-    span(builder, 0, "g", 5, 6);
-    return finish(builder);
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_COUNT, true, 7);
+    span_add(builder, 1, "a", 0, 100);
+    span_add(builder, 1, "b", 10, 30);
+    span_add(builder, 1, "c", 30, 40);
+    span_add(builder, 1, "d", 35, 60); /* crosses c: the later begun one is the inner */
+    span_add(builder, 1, "e", 50, 50);
+    span_add(builder, 1, "f", 200, 210);
+    span_add(builder, 0, "g", 5, 6);
+    return builder_finish(builder);
 }
 
 static void self_time_becomes_samples(void **state)
@@ -216,13 +195,13 @@ static void self_time_becomes_samples(void **state)
 static void spans_survive_the_round_trip(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, true, 7);
-    span(builder, 1, "a", 0, 100);
-    span(builder, 1, "b", 0, 100);
-    span(builder, 1, "c", 30, 40);
-    span(builder, 1, "c", 50, 60);
-    span(builder, 1, "a", 101, 110);
-    struct profile *first = finish(builder), *samples = NULL, *again = NULL;
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_COUNT, true, 7);
+    span_add(builder, 1, "a", 0, 100);
+    span_add(builder, 1, "b", 0, 100);
+    span_add(builder, 1, "c", 30, 40);
+    span_add(builder, 1, "c", 50, 60);
+    span_add(builder, 1, "a", 101, 110);
+    struct profile *first = builder_finish(builder), *samples = NULL, *again = NULL;
     struct err err = ERR_INIT;
     assert_true(profile_spans_to_samples(first, &samples, &err));
     assert_true(profile_samples_to_spans(samples, &again, &err));

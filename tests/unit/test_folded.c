@@ -7,6 +7,7 @@
 #include "fold.h"
 #include "folded.h"
 #include "format_help.h"
+#include "profile_help.h"
 #include "unit.h"
 
 /* The "plain" part of an expected file, one blank less deep: the text a dump has to be. */
@@ -223,26 +224,6 @@ static void stacks_at_the_limit_stay(void **state)
     free(text);
 }
 
-static struct profile_builder *builder_make(enum profile_unit unit, uint64_t period)
-{
-    struct err err = ERR_INIT;
-    struct profile_builder *builder = NULL;
-    assert_true(profile_builder_create(&builder, &err));
-    struct profile_scalars *scalars = profile_builder_scalars(builder);
-    scalars->n_kinds = 1;
-    scalars->kinds[0].unit = unit;
-    scalars->period = period;
-    return builder;
-}
-
-static struct profile *finish(struct profile_builder *builder)
-{
-    struct err err = ERR_INIT;
-    struct profile *profile = NULL;
-    assert_true(profile_builder_finish(builder, &profile, &err));
-    return profile;
-}
-
 /* A sample of a stack given as names, NULL at the end. */
 static void add(struct profile_builder *builder, uint32_t thread, const char *const *names,
                 uint64_t value)
@@ -274,11 +255,12 @@ static void names_become_what_a_line_can_hold(void **state)
     add(builder, 0, STACK("v .5"), 1024);
     add(builder, 0, STACK("7"), 2048);
     add(builder, 0, STACK("v1.2.3"), 4096);
+    add(builder, 0, STACK(" \xef\xbb\xbf \xef\xbb\xbfmark\xef\xbb\xbf"), 1);
     add(builder, 0, STACK("zero"), 0);
     const struct profile_sample empty = {.stack = 0};
     const uint64_t value = 3;
     profile_add_sample(builder, &empty, &value);
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     expect_written(&format_folded, profile, NULL,
                    "7 2048\n"
                    "[unknown] 3\n"
@@ -286,6 +268,7 @@ static void names_become_what_a_line_can_hold(void **state)
                    "a:b;c  d 3\n"
                    "c1 z;h\xc3\xa9: 16\n"
                    "cut\xef\xbf\xbd;\xef\xbf\xbd 8\n"
+                   "mark\xef\xbb\xbf 1\n"
                    "pool worker 3;x 128\n"
                    "pool worker_3 96\n"
                    "v .5 1024\n"
@@ -307,7 +290,7 @@ static void lines_are_sorted_by_bytes(void **state)
     add(builder, 0, STACK("a"), 1);
     add(builder, 0, STACK("a b"), 1);
     add(builder, 0, STACK("a", "b"), 1);
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     expect_written(&format_folded, profile, NULL,
                    "a 1\na b 1\na b;x 1\na(x) 1\na;b 1\na;z 1\naa 1\n");
     profile_destroy(profile);
@@ -322,7 +305,7 @@ static void numbers_are_periods_that_add_up(void **state)
         add(builder, 0, STACK(name), 400); /* 26 times 0.4 periods */
     }
     add(builder, 0, STACK("z", "whole"), 7000);
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     struct bytes out = profile_write(&format_folded, profile, NULL, NULL);
     unsigned long total = 0;
     for (const char *line = out.bytes; *line != '\0'; line = strchr(line, '\n') + 1) {
@@ -363,7 +346,7 @@ static void units_follow_what_the_profile_knows(void **state)
     for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
         struct profile_builder *builder = builder_make(cases[i].unit, cases[i].period);
         add(builder, 0, STACK("f"), 5);
-        struct profile *profile = finish(builder);
+        struct profile *profile = builder_finish(builder);
         struct note_log log;
         struct format_notes notes = note_log_make(&log);
         const struct format_options options = {.count_ns = cases[i].count_ns};
@@ -392,7 +375,7 @@ static struct profile *processes_make(unsigned n_processes)
     add(builder, threads[0], STACK("main", "a"), 1);
     add(builder, threads[1], STACK("main", "a"), 2);
     add(builder, threads[2], STACK("main"), 4);
-    return finish(builder);
+    return builder_finish(builder);
 }
 
 static void threads_and_processes_become_roots(void **state)
@@ -423,7 +406,7 @@ static void idle_samples_are_left_out(void **state)
     const uint64_t value = 9;
     profile_add_sample(builder, &sample, &value);
     add(builder, 0, STACK("busy"), 1);
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     expect_written(&format_folded, profile, NULL, "busy 1\n");
     profile_destroy(profile);
 }
@@ -438,7 +421,7 @@ static void spans_are_written_by_self_time(void **state)
     span = (struct profile_span){
         .begin_ns = 2, .end_ns = 5, .frame = profile_add_named_frame(builder, "b", 1)};
     profile_add_span(builder, &span);
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     expect_written(&format_folded, profile, NULL, "a 7\na;b 3\n");
     profile_destroy(profile);
 }

@@ -4,32 +4,20 @@
 
 #include "alloc_fault.h"
 #include "profile.h"
+#include "profile_help.h"
 #include "unit.h"
 
-static struct profile_builder *builder_make(void)
+static struct profile_builder *timed_builder(void)
 {
-    struct err err = ERR_INIT;
-    struct profile_builder *builder = NULL;
-    assert_true(profile_builder_create(&builder, &err));
-    struct profile_scalars *scalars = profile_builder_scalars(builder);
-    scalars->n_kinds = 1;
-    scalars->kinds[0].unit = PROFILE_UNIT_COUNT;
-    scalars->has_times = true;
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 0);
+    profile_builder_scalars(builder)->has_times = true;
     return builder;
-}
-
-static struct profile *finish(struct profile_builder *builder)
-{
-    struct err err = ERR_INIT;
-    struct profile *profile = NULL;
-    assert_true(profile_builder_finish(builder, &profile, &err));
-    return profile;
 }
 
 static void empty_profile_has_the_none_entries(void **state)
 {
     (void)state;
-    struct profile *profile = finish(builder_make());
+    struct profile *profile = builder_finish(timed_builder());
     assert_int_equal(profile->n_modules, 1);
     assert_int_equal(profile->n_functions, 1);
     assert_int_equal(profile->n_frames, 1);
@@ -51,7 +39,7 @@ static void empty_profile_has_the_none_entries(void **state)
 static void equal_rows_get_equal_ids(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make();
+    struct profile_builder *builder = timed_builder();
     uint32_t stacks[3000];
     for (int round = 0; round < 2; round++) {
         uint32_t parent = 0;
@@ -71,7 +59,7 @@ static void equal_rows_get_equal_ids(void **state)
     const struct profile_module module = {.path = profile_add_cstring(builder, "/lib/a.so")};
     assert_int_equal(profile_add_module(builder, &module), 1);
     assert_int_equal(profile_add_module(builder, &module), 1);
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     assert_int_equal(profile->n_functions, 1001);
     assert_int_equal(profile->n_frames, 1001);
     assert_int_equal(profile->n_stacks, 3001);
@@ -84,17 +72,17 @@ static void equal_rows_get_equal_ids(void **state)
 static void all_zero_rows_are_not_the_none_entry(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make();
+    struct profile_builder *builder = timed_builder();
     uint32_t frame = profile_add_named_frame(builder, "", 0);
     assert_int_equal(frame, 1);
     assert_int_equal(profile_add_named_frame(builder, "", 0), 1);
     assert_int_equal(profile_add_stack(builder, 0, frame), 1);
     assert_int_equal(profile_add_stack(builder, 0, 0), 2);
-    profile_destroy(finish(builder));
+    profile_destroy(builder_finish(builder));
 }
 
-static void sample_add(struct profile_builder *builder, uint32_t thread, uint64_t time_ns,
-                       uint64_t value)
+static void value_add(struct profile_builder *builder, uint32_t thread, uint64_t time_ns,
+                      uint64_t value)
 {
     const struct profile_sample sample = {.thread = thread, .time_ns = time_ns};
     profile_add_sample(builder, &sample, &value);
@@ -103,7 +91,7 @@ static void sample_add(struct profile_builder *builder, uint32_t thread, uint64_
 static void samples_are_in_order_and_ties_stay(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make();
+    struct profile_builder *builder = timed_builder();
     const struct profile_thread thread = {.tid = 1};
     for (int i = 0; i < 3; i++)
         profile_add_thread(builder, &thread);
@@ -111,9 +99,9 @@ static void samples_are_in_order_and_ties_stay(void **state)
     for (uint32_t i = 0; i < 5000; i++) {
         random = random * 1103515245 + 12345;
         uint64_t time_ns = (random >> 16) % 50 == 0 ? UINT64_MAX - 1 : (random >> 20) % 300;
-        sample_add(builder, (random >> 16) % 4, time_ns, i);
+        value_add(builder, (random >> 16) % 4, time_ns, i);
     }
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     assert_int_equal(profile->n_samples, 5000);
     uint64_t sum = profile->values[0];
     for (size_t i = 1; i < profile->n_samples; i++) {
@@ -134,7 +122,7 @@ static void samples_are_in_order_and_ties_stay(void **state)
 static void interleaved_threads_are_gathered(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make();
+    struct profile_builder *builder = timed_builder();
     struct profile_scalars *scalars = profile_builder_scalars(builder);
     scalars->n_kinds = 2;
     const struct profile_thread thread = {.tid = 1};
@@ -144,7 +132,7 @@ static void interleaved_threads_are_gathered(void **state)
         const uint64_t values[2] = {i, i * 2};
         profile_add_sample(builder, &sample, values);
     }
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     for (size_t i = 0; i < 1000; i++) {
         uint64_t expected = i < 500 ? i * 2 : (i - 500) * 2 + 1;
         assert_int_equal(profile->samples[i].time_ns, expected);
@@ -154,8 +142,8 @@ static void interleaved_threads_are_gathered(void **state)
     profile_destroy(profile);
 }
 
-static void span_add(struct profile_builder *builder, uint32_t thread, uint64_t begin_ns,
-                     uint64_t end_ns, uint32_t frame)
+static void frame_span_add(struct profile_builder *builder, uint32_t thread, uint64_t begin_ns,
+                           uint64_t end_ns, uint32_t frame)
 {
     const struct profile_span span = {
         .thread = thread, .begin_ns = begin_ns, .end_ns = end_ns, .frame = frame, .parent = 77};
@@ -165,20 +153,21 @@ static void span_add(struct profile_builder *builder, uint32_t thread, uint64_t 
 static void spans_find_their_parents(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make();
+    struct profile_builder *builder = timed_builder();
     const struct profile_thread thread = {.tid = 1};
     profile_add_thread(builder, &thread);
     uint32_t frames[8];
     for (int i = 0; i < 8; i++)
         frames[i] = profile_add_named_frame(builder, &"abcdefgh"[i], 1);
-    span_add(builder, 1, 30, 40, frames[3]);
-    span_add(builder, 1, 10, 90, frames[1]); /* equal to the next: the earlier is the outer */
-    span_add(builder, 1, 10, 90, frames[2]);
-    span_add(builder, 1, 0, UINT64_MAX, frames[0]);
-    span_add(builder, 1, 35, 60, frames[4]); /* crosses the end of 30..40: not its child */
-    span_add(builder, 1, 36, 38, frames[5]);
-    span_add(builder, 1, 90, 90, frames[6]); /* nothing long, at the end of its parent */
-    span_add(builder, 0, 5, 6, frames[7]);
+    frame_span_add(builder, 1, 30, 33, frames[2]); /* shorter than the next, added before it */
+    frame_span_add(builder, 1, 30, 40, frames[3]);
+    frame_span_add(builder, 1, 10, 90, frames[1]); /* equal to the next: the earlier is the outer */
+    frame_span_add(builder, 1, 10, 90, frames[2]);
+    frame_span_add(builder, 1, 0, UINT64_MAX, frames[0]);
+    frame_span_add(builder, 1, 35, 60, frames[4]); /* crosses the end of 30..40: not its child */
+    frame_span_add(builder, 1, 36, 38, frames[5]);
+    frame_span_add(builder, 1, 90, 90, frames[6]); /* nothing long, at the end of its parent */
+    frame_span_add(builder, 0, 5, 6, frames[7]);
     const struct profile_instant instants[] = {
         {.thread = 1, .time_ns = 37, .span = 99},
         {.thread = 1, .time_ns = 70},
@@ -188,16 +177,16 @@ static void spans_find_their_parents(void **state)
     };
     for (size_t i = 0; i < N_ELEMENTS(instants); i++)
         profile_add_instant(builder, &instants[i]);
-    struct profile *profile = finish(builder);
+    struct profile *profile = builder_finish(builder);
     const struct {
         uint32_t frame, parent;
-    } expected[] = {{7, 0}, {0, 0}, {1, 2}, {2, 3}, {3, 4}, {4, 4}, {5, 6}, {6, 4}};
-    assert_int_equal(profile->n_spans, 9);
-    for (uint32_t i = 0; i < 8; i++) {
+    } expected[] = {{7, 0}, {0, 0}, {1, 2}, {2, 3}, {3, 4}, {2, 5}, {4, 4}, {5, 7}, {6, 4}};
+    assert_int_equal(profile->n_spans, 10);
+    for (uint32_t i = 0; i < 9; i++) {
         assert_int_equal(profile->spans[i + 1].frame, frames[expected[i].frame]);
         assert_int_equal(profile->spans[i + 1].parent, expected[i].parent);
     }
-    const uint32_t in[] = {7, 4, 0, 1, 0};
+    const uint32_t in[] = {8, 4, 0, 1, 0};
     for (size_t i = 0; i < N_ELEMENTS(in); i++)
         assert_int_equal(profile->instants[i].span, in[i]);
     profile_destroy(profile);
@@ -207,11 +196,11 @@ static void spans_find_their_parents(void **state)
 static void deep_spans_are_no_problem(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make();
+    struct profile_builder *builder = timed_builder();
     const uint64_t n = 200000;
     for (uint64_t i = n; i > 0; i--)
-        span_add(builder, 0, i, 2 * n - i, 0);
-    struct profile *profile = finish(builder);
+        frame_span_add(builder, 0, i, 2 * n - i, 0);
+    struct profile *profile = builder_finish(builder);
     for (uint32_t id = 1; id < profile->n_spans; id++)
         assert_int_equal(profile->spans[id].parent, id - 1);
     profile_destroy(profile);
@@ -220,9 +209,9 @@ static void deep_spans_are_no_problem(void **state)
 static void samples_need_kinds(void **state)
 {
     (void)state;
-    struct profile_builder *builder = builder_make();
+    struct profile_builder *builder = timed_builder();
     profile_builder_scalars(builder)->n_kinds = 0;
-    sample_add(builder, 0, 0, 1);
+    value_add(builder, 0, 0, 1);
     assert_int_equal(profile_add_cstring(builder, "x"), 0);
     struct profile *profile = NULL;
     struct err err = ERR_INIT;
@@ -235,7 +224,7 @@ static void wrong_ids_are_refused(void **state)
 {
     (void)state;
     for (int what = 0; what < 8; what++) {
-        struct profile_builder *builder = builder_make();
+        struct profile_builder *builder = timed_builder();
         const struct profile_function function = {.module = 1};
         const struct profile_frame frame = {.function = 1};
         const struct profile_thread thread = {.process = 1};
@@ -250,9 +239,9 @@ static void wrong_ids_are_refused(void **state)
         else if (what == 3)
             profile_add_thread(builder, &thread);
         else if (what == 4)
-            sample_add(builder, 1, 0, 1);
+            value_add(builder, 1, 0, 1);
         else if (what == 5)
-            span_add(builder, 0, 2, 1, 0);
+            frame_span_add(builder, 0, 2, 1, 0);
         else if (what == 6)
             profile_add_instant(builder, &instant);
         else
@@ -286,7 +275,7 @@ static bool profile_make(struct err *err)
             .thread = threads[i % 2], .stack = stack, .time_ns = 300 - i};
         const uint64_t value = i;
         profile_add_sample(builder, &sample, &value);
-        span_add(builder, threads[i % 2], 300 - i, 300 - i, frame);
+        frame_span_add(builder, threads[i % 2], 300 - i, 300 - i, frame);
         const struct profile_instant instant = {.thread = threads[0], .time_ns = i};
         profile_add_instant(builder, &instant);
         const struct profile_off_cpu off_cpu = {.thread = threads[0]};
