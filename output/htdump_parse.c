@@ -7,66 +7,16 @@
  * A layout is made at the first event of its class and made again when fields were added since.
  * Each slot takes at least one byte, so decoding is linear in the input; making layouts is bounded
  * by a budget of steps. */
+#include "htdump_parse.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
-#include "array.h"
-#include "cursor.h"
-#include "htdump.h"
-#include "htdump_map.h"
 
-#define HEADER_BYTES 20U
-#define MAX_DEPTH 32U
 #define MAX_FIELDS 1024U
-#define MAX_STEPS_PER_LAYOUT 4096U
 #define MAX_FIELD_BYTES (UINT64_C(1) << 30)
-
-/* A field as described. */
-struct field {
-    uint32_t name;
-    uint32_t type_name; /* of a struct: its class            */
-    uint32_t size_bytes;
-    uint32_t round; /* of the class, when it was described last */
-    uint8_t data_type;
-};
-
-/* A field as it stands on the wire, structs resolved. */
-struct slot {
-    uint32_t name;
-    uint32_t size_bytes; /* 0 for texts                                         */
-    uint8_t kind;        /* enum htdump_value_kind                              */
-    bool is_shown;       /* false: an earlier field of the event has this name  */
-};
-
-struct class
-{
-    uint32_t id;
-    uint32_t name;
-    enum htdump_core core;
-    uint32_t n_announced;   /* fields, by the class description           */
-    uint32_t round;         /* descriptions of the class seen so far      */
-    struct array fields;    /* struct field                               */
-    struct array slots;     /* struct slot; of layout `generation`        */
-    uint32_t generation;    /* 0: no layout yet; else parser's at that time */
-    uint32_t layout;        /* counts layouts of this class               */
-    bool is_part_of_others; /* a layout of another class contains it      */
-    bool is_being_expanded;
-    bool hides_class_id, hides_timestamp, hides_id;
-};
-
-/* Names the parser itself looks for; the order is that of `well_known_names`. */
-enum well_known {
-    NAME_BASE,
-    NAME_EVENT,
-    NAME_CLASS_ID,
-    NAME_TIMESTAMP,
-    NAME_ID,
-    NAME_MAPPING,
-    NAME_SYSTEM,
-    N_WELL_KNOWN
-};
 
 static const char *const well_known_names[N_WELL_KNOWN] = {"base",
                                                            "HT_Event",
@@ -75,23 +25,6 @@ static const char *const well_known_names[N_WELL_KNOWN] = {"base",
                                                            "id",
                                                            "HT_StringMappingEvent",
                                                            "HT_SystemInfoEvent"};
-
-struct htdump_parser {
-    struct cursor in;
-    bool is_big_endian;
-    struct arena *arena;
-    struct intern *texts;
-    struct array classes;            /* struct class */
-    struct htdump_map class_by_id;   /* number in the stream -> index + 1 */
-    struct htdump_map class_by_name; /* text -> index + 1, the first of that name */
-    struct array values;             /* struct htdump_value, of the latest event */
-    struct array stamps; /* uint32_t by text: the last layout with a field of that name */
-    uint32_t stamp;
-    uint32_t generation; /* changes when a class that is part of others gets a field */
-    uint64_t n_steps_left;
-    uint32_t n_redefined;
-    uint32_t well_known[N_WELL_KNOWN];
-};
 
 /* ---- texts and messages ---- */
 
@@ -105,30 +38,24 @@ bool htdump_parser_name(struct htdump_parser *parser, const char *name, uint32_t
     return intern_add(parser->texts, name, strlen(name), id);
 }
 
-#define SHOWN_BYTES 64
-
-/* A name from the file, fit for a message: one line, not long. */
-static const char *name_show(const struct htdump_parser *parser, uint32_t id, char *out)
+const char *htdump_name_show(const struct htdump_parser *parser, uint32_t id, char *out)
 {
     struct text text = intern_text(parser->texts, id);
-    size_t length = text.length < SHOWN_BYTES - 1 ? text.length : SHOWN_BYTES - 1;
+    size_t length = text.length < HTDUMP_SHOWN_BYTES - 1 ? text.length : HTDUMP_SHOWN_BYTES - 1;
     for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)text.bytes[i];
-        out[i] = byte < 0x20 || byte >= 0x7f ? '?' : (char)byte;
+        bool is_plain = text.bytes[i] >= 0x20 && text.bytes[i] < 0x7f;
+        out[i] = '?';
+        if (is_plain)
+            out[i] = text.bytes[i];
     }
     out[length] = '\0';
     return out;
 }
 
-static struct class *class_at(const struct htdump_parser *parser, size_t index)
-{
-    return array_at(&parser->classes, index);
-}
-
 static struct class *class_find(const struct htdump_parser *parser, uint32_t id)
 {
     uint32_t found = htdump_map_find(&parser->class_by_id, id);
-    return found == 0 ? NULL : class_at(parser, found - 1);
+    return found == 0 ? NULL : htdump_class_at(parser, found - 1);
 }
 
 /* ---- classes ---- */
@@ -255,8 +182,8 @@ void htdump_parser_destroy(struct htdump_parser *parser)
     if (parser == NULL)
         return;
     for (size_t i = 0; i < parser->classes.n; i++) {
-        array_deinit(&class_at(parser, i)->fields);
-        array_deinit(&class_at(parser, i)->slots);
+        array_deinit(&htdump_class_at(parser, i)->fields);
+        array_deinit(&htdump_class_at(parser, i)->slots);
     }
     array_deinit(&parser->classes);
     array_deinit(&parser->values);
@@ -266,137 +193,6 @@ void htdump_parser_destroy(struct htdump_parser *parser)
     intern_destroy(parser->texts);
     arena_destroy(parser->arena);
     free(parser);
-}
-
-/* ---- layouts ---- */
-
-/* Whether `name` is new in the layout being made. */
-static bool name_is_first(struct htdump_parser *parser, uint32_t name, bool *is_first)
-{
-    while (parser->stamps.n <= name) {
-        if (array_push(&parser->stamps) == NULL)
-            return false;
-    }
-    uint32_t *stamp = array_at(&parser->stamps, name);
-    *is_first = *stamp != parser->stamp;
-    *stamp = parser->stamp;
-    return true;
-}
-
-static bool slot_add(struct htdump_parser *parser, struct class *target, uint32_t name,
-                     enum htdump_value_kind kind, uint32_t size_bytes)
-{
-    struct slot *slot = array_push(&target->slots);
-    if (slot == NULL)
-        return false;
-    *slot = (struct slot){.name = name, .kind = (uint8_t)kind, .size_bytes = size_bytes};
-    if (!name_is_first(parser, name, &slot->is_shown))
-        return false;
-    target->hides_class_id |= name == parser->well_known[NAME_CLASS_ID];
-    target->hides_timestamp |= name == parser->well_known[NAME_TIMESTAMP];
-    target->hides_id |= name == parser->well_known[NAME_ID];
-    return true;
-}
-
-/* A field of type HT_Event that is not the base: the real readers expect a whole header there. */
-static bool header_slots_add(struct htdump_parser *parser, struct class *target)
-{
-    return slot_add(parser, target, parser->well_known[NAME_CLASS_ID], HTDUMP_VALUE_U64, 4) &&
-           slot_add(parser, target, parser->well_known[NAME_TIMESTAMP], HTDUMP_VALUE_U64, 8) &&
-           slot_add(parser, target, parser->well_known[NAME_ID], HTDUMP_VALUE_U64, 8);
-}
-
-static bool is_integer_size(uint32_t size_bytes)
-{
-    return size_bytes == 1 || size_bytes == 2 || size_bytes == 4 || size_bytes == 8;
-}
-
-static enum htdump_value_kind kind_of(const struct field *field)
-{
-    switch (field->data_type) {
-    case HTDUMP_STRING:
-        return HTDUMP_VALUE_TEXT;
-    case HTDUMP_FLOAT:
-    case HTDUMP_DOUBLE:
-        return field->size_bytes == 4 || field->size_bytes == 8 ? HTDUMP_VALUE_F64
-                                                                : HTDUMP_VALUE_BYTES;
-    case HTDUMP_SIGNED:
-        return is_integer_size(field->size_bytes) ? HTDUMP_VALUE_I64 : HTDUMP_VALUE_BYTES;
-    default:
-        return is_integer_size(field->size_bytes) ? HTDUMP_VALUE_U64 : HTDUMP_VALUE_BYTES;
-    }
-}
-
-static bool class_expand(struct htdump_parser *parser, struct class *target, struct class *class,
-                         unsigned depth, unsigned *n_steps, uint64_t offset, struct err *err);
-
-static bool struct_expand(struct htdump_parser *parser, struct class *target,
-                          const struct field *field, unsigned depth, unsigned *n_steps,
-                          uint64_t offset, struct err *err)
-{
-    char shown[SHOWN_BYTES];
-    if (field->name == parser->well_known[NAME_BASE] &&
-        field->type_name == parser->well_known[NAME_EVENT])
-        return true; /* stands for the header, which was read already */
-    uint32_t found = htdump_map_find(&parser->class_by_name, field->type_name);
-    if (found == 0)
-        return err_fail(err, ERR_FORMAT, offset,
-                        "the class of this event contains unknown class %s",
-                        name_show(parser, field->type_name, shown));
-    struct class *inner = class_at(parser, found - 1);
-    if (inner->core == HTDUMP_CORE_EVENT)
-        return header_slots_add(parser, target) || err_fail_memory(err);
-    if (inner->is_being_expanded)
-        return err_fail(err, ERR_FORMAT, offset, "class %s contains itself",
-                        name_show(parser, inner->name, shown));
-    if (depth == MAX_DEPTH)
-        return err_fail(err, ERR_LIMIT, offset, "classes nested deeper than %u", MAX_DEPTH);
-    inner->is_part_of_others = true;
-    return class_expand(parser, target, inner, depth + 1, n_steps, offset, err);
-}
-
-static bool class_expand(struct htdump_parser *parser, struct class *target, struct class *class,
-                         unsigned depth, unsigned *n_steps, uint64_t offset, struct err *err)
-{
-    bool ok = true;
-    class->is_being_expanded = true;
-    for (size_t i = 0; ok && i < class->fields.n; i++) {
-        const struct field *field = array_at(&class->fields, i);
-        if (++*n_steps > MAX_STEPS_PER_LAYOUT || parser->n_steps_left-- == 0)
-            ok = err_fail(err, ERR_LIMIT, offset, "too many fields in an event (limit %u)",
-                          MAX_STEPS_PER_LAYOUT);
-        else if (field->data_type == HTDUMP_STRUCT)
-            ok = struct_expand(parser, target, field, depth, n_steps, offset, err);
-        else if (!slot_add(parser, target, field->name, kind_of(field), field->size_bytes))
-            ok = err_fail_memory(err);
-    }
-    class->is_being_expanded = false;
-    return ok;
-}
-
-static bool values_reserve(struct htdump_parser *parser, size_t n)
-{
-    while (parser->values.n < n) {
-        if (array_push(&parser->values) == NULL)
-            return false;
-    }
-    return true;
-}
-
-static bool layout_make(struct htdump_parser *parser, struct class *class, uint64_t offset,
-                        struct err *err)
-{
-    unsigned n_steps = 0;
-    array_deinit(&class->slots);
-    class->hides_class_id = class->hides_timestamp = class->hides_id = false;
-    parser->stamp++;
-    if (!class_expand(parser, class, class, 0, &n_steps, offset, err))
-        return false;
-    if (!values_reserve(parser, class->slots.n))
-        return err_fail_memory(err);
-    class->generation = parser->generation;
-    class->layout++;
-    return true;
 }
 
 /* ---- values ---- */
@@ -463,7 +259,7 @@ static void slot_read(struct htdump_parser *parser, const struct slot *slot,
 static bool truncated(const struct htdump_parser *parser, const struct class *class,
                       uint64_t offset, struct err *err)
 {
-    char shown[SHOWN_BYTES];
+    char shown[HTDUMP_SHOWN_BYTES];
     uint64_t size_bytes = (uint64_t)(parser->in.end - parser->in.start);
     if (class == NULL)
         return err_fail(err, ERR_TRUNCATED, offset,
@@ -472,7 +268,7 @@ static bool truncated(const struct htdump_parser *parser, const struct class *cl
                         size_bytes - offset);
     return err_fail(err, ERR_TRUNCATED, offset,
                     "the stream ends inside the event of class %s that begins here",
-                    name_show(parser, class->name, shown));
+                    htdump_name_show(parser, class->name, shown));
 }
 
 static bool values_read(struct htdump_parser *parser, const struct class *class,
@@ -558,12 +354,12 @@ static bool field_repeat(struct htdump_parser *parser, const struct class *class
                          struct field *known, const struct field *field, uint64_t offset,
                          struct err *err)
 {
-    char shown_field[SHOWN_BYTES];
-    char shown_class[SHOWN_BYTES];
+    char shown_field[HTDUMP_SHOWN_BYTES];
+    char shown_class[HTDUMP_SHOWN_BYTES];
     if (known->round == class->round)
         return err_fail(err, ERR_FORMAT, offset, "a second field %s in class %s",
-                        name_show(parser, field->name, shown_field),
-                        name_show(parser, class->name, shown_class));
+                        htdump_name_show(parser, field->name, shown_field),
+                        htdump_name_show(parser, class->name, shown_class));
     known->round = class->round;
     if (known->data_type != field->data_type ||
         (field->data_type == HTDUMP_STRUCT && known->type_name != field->type_name) ||
@@ -579,7 +375,7 @@ static bool field_learn(struct htdump_parser *parser, const struct htdump_event 
     uint64_t size_bytes = values[3].as.u64;
     uint64_t data_type = values[4].as.u64;
     struct class *class = class_find(parser, (uint32_t)values[0].as.u64);
-    char shown[SHOWN_BYTES];
+    char shown[HTDUMP_SHOWN_BYTES];
     if (class == NULL)
         return err_fail(err, ERR_FORMAT, event->offset,
                         "a field of class %" PRIu64 ", which was not described", values[0].as.u64);
@@ -602,7 +398,7 @@ static bool field_learn(struct htdump_parser *parser, const struct htdump_event 
     }
     if (class->fields.n == MAX_FIELDS)
         return err_fail(err, ERR_LIMIT, event->offset, "more than %u fields in class %s",
-                        MAX_FIELDS, name_show(parser, class->name, shown));
+                        MAX_FIELDS, htdump_name_show(parser, class->name, shown));
     if (class->round > 1)
         parser->n_redefined++;
     if (!field_add(class, &field))
@@ -627,6 +423,8 @@ static bool byte_order_learn(struct htdump_parser *parser, const struct htdump_e
 static bool event_learn(struct htdump_parser *parser, const struct htdump_event *event,
                         struct err *err)
 {
+    if (event->values == NULL)
+        return true; /* an event without fields says nothing */
     switch (event->core) {
     case HTDUMP_CORE_ENDIANNESS:
         return byte_order_learn(parser, event, err);
@@ -672,7 +470,8 @@ bool htdump_parser_next(struct htdump_parser *parser, struct htdump_event *event
         return class_unknown(parser, next.class_id, next.offset, err);
     if (parser->in.failed)
         return truncated(parser, NULL, next.offset, err);
-    if (class->generation != parser->generation && !layout_make(parser, class, next.offset, err))
+    if (class->generation != parser->generation &&
+        !htdump_layout_make(parser, class, next.offset, err))
         return false;
     next.class_index = (uint32_t)(class - (struct class *)parser->classes.items);
     next.layout = class->layout;
@@ -692,7 +491,7 @@ struct htdump_oddities htdump_parser_oddities(const struct htdump_parser *parser
 {
     struct htdump_oddities oddities = {.n_redefined = parser->n_redefined};
     for (size_t i = 0; i < parser->classes.n; i++) {
-        const struct class *class = class_at(parser, i);
+        const struct class *class = htdump_class_at(parser, i);
         if (class->core == HTDUMP_CORE_NONE && class->round == 1 &&
             class->fields.n != class->n_announced)
             oddities.n_count_mismatches++;

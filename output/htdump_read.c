@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile_copy.h"
+
 /* Gathered until the end: of two calls with the same times the one with the lower id is the outer
  * one, but it stands behind the other in the file. */
 struct htdump_call {
@@ -23,11 +25,6 @@ struct htdump_call {
 
 /* Longest part of a class or field name shown in the name of a value. */
 #define NAME_BYTES 96
-
-static uint64_t add_limited(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 void htdump_bind(struct htdump_reader *reader, struct htdump_map *map, uint64_t key, uint32_t id)
 {
@@ -69,8 +66,8 @@ static void program_event_survey(struct htdump_survey *survey, const struct htdu
                                  const struct htdump_shape *shape)
 {
     uint64_t end_ns =
-        add_limited(event->timestamp_ns,
-                    shape->role == HTDUMP_ROLE_CALL ? htdump_number(event, shape->duration) : 0);
+        add_saturated(event->timestamp_ns,
+                      shape->role == HTDUMP_ROLE_CALL ? htdump_number(event, shape->duration) : 0);
     if (event->timestamp_ns < survey->first_ns)
         survey->first_ns = event->timestamp_ns;
     if (end_ns > survey->last_ns)
@@ -175,7 +172,7 @@ static void call_read(struct htdump_reader *reader, const struct htdump_event *e
     call->id = event->id;
     call->order = (uint32_t)reader->calls.n;
     call->begin_ns = htdump_time(reader, event->timestamp_ns);
-    call->end_ns = add_limited(call->begin_ns, htdump_number(event, shape->duration));
+    call->end_ns = add_saturated(call->begin_ns, htdump_number(event, shape->duration));
     call->thread = htdump_thread(reader, htdump_number(event, shape->thread));
     call->frame = label_frame(reader, event, shape->label);
     reader->n_with_arguments += shape->has_arguments;

@@ -1,6 +1,6 @@
 /* htdump_read.h - what the files of the htdump reader share: only they include it.
  *
- *   survey (one pass): byte count of everything is known, the earliest time, the kinds of values,
+ *   survey (one pass): the earliest time, the kinds of values,
  *       the first label of each number, and which of the two stories the file tells
  *   read (a second pass): events -> profile
  *         htdump_shape.c     which fields of a class mean what

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "htdump_read.h"
+#include "profile_copy.h"
 
 #define KNOWN_FRAME_FLAGS                                                                          \
     (PROFILE_FRAME_INLINED | PROFILE_FRAME_CUT | PROFILE_FRAME_KERNEL | PROFILE_FRAME_JIT |        \
@@ -292,11 +293,6 @@ static void value_read(struct htdump_reader *reader, const struct record *record
         reader->open_sample.values[kind] = u64_of(record, VALUE_AMOUNT);
 }
 
-static uint64_t add_limited(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static void span_read(struct htdump_reader *reader, const struct record *record)
 {
     uint64_t begin_ns = htdump_time(reader, record->event->timestamp_ns);
@@ -304,7 +300,7 @@ static void span_read(struct htdump_reader *reader, const struct record *record)
         .thread = htdump_thread(reader, u64_of(record, SPAN_THREAD)),
         .frame = bound(reader, &reader->frames, u64_of(record, SPAN_FRAME)),
         .begin_ns = begin_ns,
-        .end_ns = add_limited(begin_ns, u64_of(record, SPAN_LENGTH)),
+        .end_ns = add_saturated(begin_ns, u64_of(record, SPAN_LENGTH)),
     };
     profile_add_span(reader->builder, &span);
 }
@@ -335,7 +331,7 @@ static void off_cpu_read(struct htdump_reader *reader, const struct record *reco
         .to_process = text_of(record, OFF_CPU_PROCESS, reader->builder),
         .to_tid = u64_of(record, OFF_CPU_NEXT),
         .begin_ns = begin_ns,
-        .end_ns = add_limited(begin_ns, u64_of(record, OFF_CPU_LENGTH)),
+        .end_ns = add_saturated(begin_ns, u64_of(record, OFF_CPU_LENGTH)),
     };
     profile_add_off_cpu(reader->builder, &off_cpu);
 }

@@ -44,8 +44,7 @@ static const char *const odd_names[] = {
     "<T as core::fmt::Debug>::fmt::{{closure}}",
     "a;b c;d",
     "say \"hi\" \\ bye",
-    "gr\xc3\xb6\xc3\x9f"
-    "er \xe2\x82\xac \xf0\x9f\x98\x80",
+    "gr\303\266\303\237er \342\202\254 \360\237\230\200",
     "tab\there\nand line",
     "",
     " ",
@@ -162,7 +161,7 @@ struct profile *profile_of_everything(void)
             stack = profile_add_stack(builder, stack,
                                       rich_frame(builder, (i / 10 + depth * depth) % 60));
         const struct profile_sample sample = {
-            .thread = threads[i % 6], .stack = stack, .time_ns = i * 997};
+            .thread = threads[i % 6], .stack = stack, .time_ns = (uint64_t)i * 997};
         const uint64_t values[] = {i == 3 ? UINT64_MAX : 1000, i % 3, i % 50 == 0 ? UINT64_MAX : 0};
         profile_add_sample(builder, &sample, values);
     }

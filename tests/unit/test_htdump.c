@@ -261,6 +261,27 @@ static void own_fields_hide_the_header(void **state)
     stream_deinit(&stream);
 }
 
+static void dump_changes_no_byte_of_a_text(void **state)
+{
+    (void)state;
+    static const char last[] =
+        "{\"klass\": \"N\\udcff\", \"fields\": {\"klass_id\": 9, \"timestamp\": 5, \"id\": 6, "
+        "\"t\": \"\\\"\\\\\\u0001\\u0009\303\244\\udcc3 \\udc80\"}}\n";
+    struct stream stream = {0};
+    stream_byte_order(&stream, false);
+    stream_class(&stream, 9, "N\377", 1);
+    stream_field(&stream, 9, "char*", "t", 8, HTDUMP_STRING);
+    stream_header(&stream, 9, 5, 6);
+    stream_text(&stream, "\"\\\001\t\303\244\303 \200");
+    struct bytes bytes = stream_bytes(&stream);
+    struct bytes dump = dump_bytes(&bytes, NULL);
+    assert_true(dump.n > strlen(last));
+    assert_memory_equal(dump.data + dump.n - strlen(last), last, strlen(last));
+    free(bytes.data);
+    free(dump.data);
+    stream_deinit(&stream);
+}
+
 static void fields_may_come_after_the_first_event(void **state)
 {
     (void)state;
@@ -637,6 +658,7 @@ int main(void)
         cmocka_unit_test(field_larger_than_the_stream_is_refused),
         cmocka_unit_test(size_without_event_is_no_fault),
         cmocka_unit_test(own_fields_hide_the_header),
+        cmocka_unit_test(dump_changes_no_byte_of_a_text),
         cmocka_unit_test(fields_may_come_after_the_first_event),
         cmocka_unit_test(layouts_are_made_within_a_budget),
         cmocka_unit_test(streams_are_recognised),

@@ -223,8 +223,10 @@ static void totals_compare(struct array *found, struct array *expected)
             if (strcmp(total->path, wanted->path) == 0)
                 got = total;
         }
-        if (got == NULL)
+        if (got == NULL) {
             fail_msg("no call %s", wanted->path);
+            return;
+        }
         uint64_t low = wanted->ns - wanted->n_calls * wanted->depth;
         if (got->ns < low || got->ns > wanted->ns)
             fail_msg("%s: %" PRIu64 " ns, expected %" PRIu64, wanted->path, got->ns, wanted->ns);

@@ -1,6 +1,7 @@
 /* test_htdump_corpus.c - files made by others: the dump says what the expected lines say; bad ones
  * are refused, or read as far as they go, as the README beside them proposes. */
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,7 @@ static bool values_are_equal(const char *a, const char *b)
     if (*a == '"' || *b == '"' || (strpbrk(a, ".e") == NULL && strpbrk(b, ".e") == NULL))
         return false;
     double x = strtod(a, NULL), y = strtod(b, NULL);
-    return memcmp(&x, &y, sizeof x) == 0; /* -0 is not 0 */
+    return x == y && !signbit(x) == !signbit(y); /* -0 is not 0 */
 }
 
 static void lines_compare(const char *path, size_t number, const char *found, const char *expected)
@@ -204,8 +205,10 @@ static unsigned folder_compare(const char *folder)
     unsigned n = 0;
     DIR *dir = opendir(folder);
     const struct dirent *entry;
-    if (dir == NULL)
+    if (dir == NULL) {
         fail_msg("cannot open %s", folder);
+        return 0;
+    }
     while ((entry = readdir(dir)) != NULL) {
         const char *extension = strrchr(entry->d_name, '.');
         if (extension == NULL || strcmp(extension, ".htdump") != 0)
