@@ -81,9 +81,8 @@ static bool parse_banner(struct cursor *in, struct chunked_content *content, str
         const uint8_t *newline = memchr(in->pos, '\n', cursor_left(in));
         if (newline == NULL)
             return err_fail(err, ERR_TRUNCATED, offset, "a line of the banner without its end");
-        struct text line = {.length = (size_t)(newline - in->pos)};
-        line.bytes = (const char *)cursor_bytes(in, line.length);
-        cursor_skip(in, 1);
+        struct text line = {.bytes = (const char *)in->pos, .length = (size_t)(newline - in->pos)};
+        cursor_skip(in, line.length + 1);
         if (kind == '#') {
             struct text *comment = array_push(&content->comments);
             if (comment == NULL)

@@ -494,42 +494,13 @@ static int compare_edges(const void *a, const void *b)
     return (left->line > right->line) - (left->line < right->line);
 }
 
-/* First index in `rows` (sorted by group) of a group. */
-static size_t find_callers(const struct ranked *rows, size_t n, uint32_t group)
-{
-    size_t low = 0;
-    while (n > 0) {
-        size_t half = n / 2;
-        if (rows[low + half].group < group) {
-            low += half + 1;
-            n -= half + 1;
-        } else {
-            n = half;
-        }
-    }
-    return low;
-}
-
-static size_t find_edges(const struct ranked_edge *rows, size_t n, uint32_t sub)
-{
-    size_t low = 0;
-    while (n > 0) {
-        size_t half = n / 2;
-        if (rows[low + half].edge.sub < sub) {
-            low += half + 1;
-            n -= half + 1;
-        } else {
-            n = half;
-        }
-    }
-    return low;
-}
-
 struct sub_tables {
     struct ranked *subs;       /* by name                  */
     struct ranked *callers;    /* by edge, then name       */
     struct ranked_edge *edges; /* by sub, then fid, line   */
     size_t n_subs, n_callers, n_edges;
+    size_t *first_caller; /* by edge: in callers      */
+    size_t *first_edge;   /* by sub: in edges         */
 };
 
 static bool sub_tables_init(struct sub_tables *tables, const struct nytprof_content *content)
@@ -539,7 +510,10 @@ static bool sub_tables_init(struct sub_tables *tables, const struct nytprof_cont
     tables->subs = calloc(tables->n_subs + 1, sizeof *tables->subs);
     tables->callers = calloc(tables->n_callers + 1, sizeof *tables->callers);
     tables->edges = calloc(tables->n_edges + 1, sizeof *tables->edges);
-    if (tables->subs == NULL || tables->callers == NULL || tables->edges == NULL)
+    tables->first_caller = calloc(tables->n_edges + 1, sizeof *tables->first_caller);
+    tables->first_edge = calloc(tables->n_subs + 1, sizeof *tables->first_edge);
+    if (tables->subs == NULL || tables->callers == NULL || tables->edges == NULL ||
+        tables->first_caller == NULL || tables->first_edge == NULL)
         return false;
     for (size_t i = 0; i < tables->n_subs; i++) {
         const struct nytprof_sub *sub = array_at(&content->subs, i);
@@ -558,6 +532,10 @@ static bool sub_tables_init(struct sub_tables *tables, const struct nytprof_cont
     qsort(tables->subs, tables->n_subs, sizeof *tables->subs, compare_ranked);
     qsort(tables->callers, tables->n_callers, sizeof *tables->callers, compare_ranked);
     qsort(tables->edges, tables->n_edges, sizeof *tables->edges, compare_edges);
+    for (size_t i = tables->n_callers; i-- > 0;)
+        tables->first_caller[tables->callers[i].group] = i;
+    for (size_t i = tables->n_edges; i-- > 0;)
+        tables->first_edge[tables->edges[i].edge.sub] = i;
     return true;
 }
 
@@ -566,6 +544,8 @@ static void sub_tables_deinit(struct sub_tables *tables)
     free(tables->subs);
     free(tables->callers);
     free(tables->edges);
+    free(tables->first_caller);
+    free(tables->first_edge);
 }
 
 static void dump_edge(struct dump *dump, const struct sub_tables *tables,
@@ -582,7 +562,7 @@ static void dump_edge(struct dump *dump, const struct sub_tables *tables,
     put_u64(dump, "rec_depth", edge->depth);
     json_key(&dump->json, "callers");
     json_array_begin(&dump->json);
-    for (size_t i = find_callers(tables->callers, tables->n_callers, ranked->row);
+    for (size_t i = tables->first_caller[ranked->row];
          i < tables->n_callers && tables->callers[i].group == ranked->row; i++)
         json_text(&dump->json, readable(dump, tables->callers[i].name));
     json_array_end(&dump->json);
@@ -642,7 +622,7 @@ static void dump_sub(struct dump *dump, const struct sub_tables *tables, uint32_
     put_double(dump, "reci", sub->recursive);
     json_key(&dump->json, "called_by");
     json_array_begin(&dump->json);
-    for (size_t i = find_edges(tables->edges, tables->n_edges, row);
+    for (size_t i = tables->first_edge[row];
          i < tables->n_edges && tables->edges[i].edge.sub == row; i++)
         dump_edge(dump, tables, &tables->edges[i]);
     json_array_end(&dump->json);

@@ -101,7 +101,9 @@ static bool append_clean(struct array *out, struct text text)
 {
     for (size_t i = 0; i < text.length; i++) {
         char c = text.bytes[i];
-        if (!push(out, is_control(c) ? ' ' : c == ';' ? ',' : c))
+        if (is_control(c))
+            c = ' ';
+        if (!push(out, (char)(c == ';' ? ',' : c)))
             return false;
     }
     return true;

@@ -236,33 +236,50 @@ static bool collect_ranges(const struct reader *r, struct array *ranges)
     return true;
 }
 
-/* Lines and ranges side by side, both sorted; `open` is the stack of the ranges begun, the
- * innermost on top. */
-static bool read_sorted_lines(struct reader *r, const struct array *ranges, struct array *open)
+/* Ranges and lines side by side, both sorted. `open` is the stack of the ranges begun and not ended
+ * in the file at hand, the innermost on top. */
+struct sweep {
+    struct array ranges; /* of struct nytprof_sub         */
+    size_t next;         /* in ranges                     */
+    struct array open;   /* of const struct nytprof_sub * */
+};
+
+/* Moves on to a line; *sub is what lies around it, NULL if nothing does. */
+static bool sweep_to(struct sweep *sweep, uint32_t fid, uint32_t line,
+                     const struct nytprof_sub **sub)
 {
-    size_t next = 0;
+    for (; sweep->next < sweep->ranges.n; sweep->next++) {
+        const struct nytprof_sub *range = array_at(&sweep->ranges, sweep->next);
+        if (range->fid > fid || (range->fid == fid && range->first_line > line))
+            break;
+        if (range->fid < fid)
+            continue;
+        const struct nytprof_sub **top = array_push(&sweep->open);
+        if (top == NULL)
+            return false;
+        *top = range;
+    }
+    for (*sub = NULL; sweep->open.n > 0; sweep->open.n--) {
+        const struct nytprof_sub *top =
+            *(const struct nytprof_sub **)array_at(&sweep->open, sweep->open.n - 1);
+        if (top->last_line >= line) {
+            *sub = top;
+            break;
+        }
+    }
+    return true;
+}
+
+static bool read_sorted_lines(struct reader *r, struct sweep *sweep)
+{
     for (size_t i = 0; i < r->all.flats.n; i++) {
         const struct nytprof_flat *flat = array_at(&r->all.flats, i);
+        const struct nytprof_sub *sub;
         if (i == 0 || flat[-1].fid != flat->fid)
-            open->n = 0;
-        for (; next < ranges->n; next++) {
-            const struct nytprof_sub *range = array_at(ranges, next);
-            if (range->fid > flat->fid ||
-                (range->fid == flat->fid && range->first_line > flat->line))
-                break;
-            const struct nytprof_sub **top = range->fid == flat->fid ? array_push(open) : NULL;
-            if (top == NULL && range->fid == flat->fid)
-                return false;
-            if (top != NULL)
-                *top = range;
-        }
-        const struct nytprof_sub *sub = NULL;
-        for (; open->n > 0; open->n--) {
-            sub = *(const struct nytprof_sub **)array_at(open, open->n - 1);
-            if (sub->last_line >= flat->line)
-                break;
-        }
-        uint32_t function = open->n > 0 ? function_of(r, sub->name) : file_function(r, flat->fid);
+            sweep->open.n = 0;
+        if (!sweep_to(sweep, flat->fid, flat->line, &sub))
+            return false;
+        uint32_t function = sub != NULL ? function_of(r, sub->name) : file_function(r, flat->fid);
         const struct nytprof_section *section = array_at(&r->all.sections, flat->section);
         uint64_t weight = nytprof_seconds_weight(&r->all, flat->seconds);
         if (weight != 0)
@@ -273,15 +290,14 @@ static bool read_sorted_lines(struct reader *r, const struct array *ranges, stru
 
 static bool read_lines(struct reader *r)
 {
-    struct array ranges;
-    struct array open;
-    array_init(&ranges, sizeof(struct nytprof_sub));
-    array_init(&open, sizeof(const struct nytprof_sub *));
+    struct sweep sweep = {.next = 0};
+    array_init(&sweep.ranges, sizeof(struct nytprof_sub));
+    array_init(&sweep.open, sizeof(const struct nytprof_sub *));
     if (r->all.flats.n > 1)
         qsort(r->all.flats.items, r->all.flats.n, r->all.flats.item_bytes, compare_flats);
-    bool ok = collect_ranges(r, &ranges) && read_sorted_lines(r, &ranges, &open);
-    array_deinit(&ranges);
-    array_deinit(&open);
+    bool ok = collect_ranges(r, &sweep.ranges) && read_sorted_lines(r, &sweep);
+    array_deinit(&sweep.ranges);
+    array_deinit(&sweep.open);
     return ok;
 }
 

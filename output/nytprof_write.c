@@ -187,8 +187,10 @@ static bool write_subs(struct writer *w, struct err *err)
 {
     struct array buffer;
     array_init(&buffer, 1);
+    bool ok = true;
     uint32_t *last = last_lines(w->profile);
-    bool ok = last != NULL || err_fail_memory(err);
+    if (last == NULL)
+        return err_fail_memory(err);
     nytprof_encode_sub(w->encoder, 1,
                        (struct text){.bytes = NYTPROF_ROOT_SUB, .length = strlen(NYTPROF_ROOT_SUB)},
                        1, 1);

@@ -135,9 +135,7 @@ static void killed_files_are_refused_with_the_place(void **state)
 static void every_truncation_is_survived(void **state)
 {
     (void)state;
-    static const char *const names[] = {"made/tokens",     "made/two_processes",
-                                        "made/fib_calls2", "made/evals_blocks_calls2_z",
-                                        "made/native_z",   "chunked/files_and_line_ranges"};
+    static const char *const names[] = {"made/two_processes", "made/tokens", "made/native_z"};
     for (size_t i = 0; i < N_ELEMENTS(names); i++) {
         char path[4096];
         snprintf(path, sizeof path, DATA "%s.nytprof", names[i]);
@@ -149,7 +147,8 @@ static void every_truncation_is_survived(void **state)
             struct profile *profile = NULL;
             bool ok = read_bytes(&format_nytprof, &part, NULL, &profile, &err);
             struct err dump_err = ERR_INIT;
-            assert_int_equal(dump_bytes(&format_nytprof, &part, &dump_err), ok);
+            if (i == 0 || n % 8 == 0)
+                assert_int_equal(dump_bytes(&format_nytprof, &part, &dump_err), ok);
             assert_int_equal(err.code == ERR_NONE, ok);
             n_refused += ok ? 0 : 1;
             profile_destroy(profile);
@@ -175,6 +174,7 @@ static struct file_bytes make_compressed(const char *piece, size_t n)
     uLongf n_packed = compressBound(n * n_piece);
     struct file_bytes file = {.data = malloc(sizeof head - 1 + n_packed)};
     assert_non_null(file.data);
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes, no text */
     memcpy(file.data, head, sizeof head - 1);
     assert_int_equal(
         compress(file.data + sizeof head - 1, &n_packed, (const Bytef *)data, n * n_piece), Z_OK);
@@ -357,19 +357,19 @@ static void odd_profiles_come_back(void **state)
     static const uint64_t huge[] = {(uint64_t)1 << 63, 12345};
     static const uint64_t zero[] = {0};
     const struct {
-        enum profile_unit unit;
-        uint64_t period;
-        uint32_t depth;
         const uint64_t *weights;
         size_t n_weights;
+        uint64_t period;
+        enum profile_unit unit;
+        uint32_t depth;
     } cases[] = {
-        {PROFILE_UNIT_NS, 0, 1, one, 1},           {PROFILE_UNIT_NS, 1001001, 3, odd_ns, 5},
-        {PROFILE_UNIT_NS, 0, 2, long_ns, 3},       {PROFILE_UNIT_NS, 0, 2, huge, 2},
-        {PROFILE_UNIT_NS, 0, 2, zero, 1},          {PROFILE_UNIT_NS, 0, 0, odd_ns, 5},
-        {PROFILE_UNIT_NS, 0, 96, one, 1},          {PROFILE_UNIT_NS, 0, 97, odd_ns, 5},
-        {PROFILE_UNIT_NS, 0, 5000, odd_ns, 5},     {PROFILE_UNIT_COUNT, 0, 3, odd_ns, 5},
-        {PROFILE_UNIT_COUNT, 1001001, 3, huge, 2}, {PROFILE_UNIT_BYTES, 524288, 3, long_ns, 3},
-        {PROFILE_UNIT_EVENTS, 0, 3, odd_ns, 5},
+        {one, 1, 0, PROFILE_UNIT_NS, 1},           {odd_ns, 5, 1001001, PROFILE_UNIT_NS, 3},
+        {long_ns, 3, 0, PROFILE_UNIT_NS, 2},       {huge, 2, 0, PROFILE_UNIT_NS, 2},
+        {zero, 1, 0, PROFILE_UNIT_NS, 2},          {odd_ns, 5, 0, PROFILE_UNIT_NS, 0},
+        {one, 1, 0, PROFILE_UNIT_NS, 96},          {odd_ns, 5, 0, PROFILE_UNIT_NS, 97},
+        {odd_ns, 5, 0, PROFILE_UNIT_NS, 5000},     {odd_ns, 5, 0, PROFILE_UNIT_COUNT, 3},
+        {huge, 2, 1001001, PROFILE_UNIT_COUNT, 3}, {long_ns, 3, 524288, PROFILE_UNIT_BYTES, 3},
+        {odd_ns, 5, 0, PROFILE_UNIT_EVENTS, 3},
     };
     for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
         struct profile *profile = make_profile(cases[i].unit, cases[i].period, cases[i].depth,
@@ -633,7 +633,7 @@ static void a_full_disk_is_survived(void **state)
     (void)state;
     struct profile *profile = make_real_profile();
     struct file_bytes file = write_bytes(&format_nytprof, profile, NULL);
-    for (size_t n = 0; n < file.size_bytes; n += 1 + file.size_bytes / 50) {
+    for (size_t n = 0; n < file.size_bytes; n += 1 + file.size_bytes / 12) {
         struct err err = ERR_INIT;
         struct sink *out = NULL;
         assert_true(sink_create_failing(n, &out, &err));
