@@ -75,6 +75,12 @@ bool arch_is_after_call(const uint8_t *code_end, size_t n_bytes)
     return false;
 }
 
+bool arch_is_return(const uint8_t *code, size_t n_bytes)
+{
+    bool is_bnd_or_rep = n_bytes >= 2 && (code[0] == 0xf2 || code[0] == 0xf3);
+    return n_bytes >= 1 && code[is_bnd_or_rep ? 1 : 0] == 0xc3;
+}
+
 enum arch_frame_hint arch_frame_hint(const uint8_t *code, size_t n_bytes)
 {
     if (n_bytes >= 5 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) {
@@ -87,7 +93,7 @@ enum arch_frame_hint arch_frame_hint(const uint8_t *code, size_t n_bytes)
     if (n_bytes >= 3 && code[0] == 0x48 &&
         ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec)))
         return ARCH_FRAME_PUSHED; /* mov %rsp, %rbp */
-    if (n_bytes >= 1 && (code[0] == 0xc3 || code[0] == 0xc2))
-        return ARCH_FRAME_AT_ENTRY; /* ret */
+    if (arch_is_return(code, n_bytes))
+        return ARCH_FRAME_AT_ENTRY;
     return ARCH_FRAME_UNKNOWN;
 }

@@ -15,8 +15,10 @@ struct cfi_record {
 SIGNAL_SAFE static struct cfi_bytes segment_bytes(const struct segments *segments, uint64_t address)
 {
     size_t left = segments_left(segments, address, SEGMENT_READ);
-    const uint8_t *pos = (const uint8_t *)address;
-    return (struct cfi_bytes){.pos = pos, .end = pos + left, .failed = left == 0};
+    if (left == 0)
+        return (struct cfi_bytes){.failed = true};
+    const uint8_t *pos = address_pointer(address);
+    return (struct cfi_bytes){.pos = pos, .end = pos + left};
 }
 
 /* The record at `in`; in->failed when it is cut, malformed, or the terminating zero. */

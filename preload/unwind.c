@@ -47,6 +47,12 @@ struct unwind_thread *unwind_thread_create(void)
 void unwind_thread_bind(struct unwind_thread *thread)
 {
     memory_bind(&thread->memory);
+    unwind_thread_forget(thread);
+}
+
+void unwind_thread_forget(struct unwind_thread *thread)
+{
+    thread->kept_start = UNWIND_MAX_FRAMES;
 }
 
 struct unwind_result unwind_stack(struct unwind_thread *thread, const void *context,

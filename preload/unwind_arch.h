@@ -57,6 +57,10 @@ SIGNAL_SAFE bool arch_is_signal_return(const uint8_t *code, size_t n_bytes);
 /* Whether a call instruction ends right before `code_end` (n_bytes in front of it readable). */
 SIGNAL_SAFE bool arch_is_after_call(const uint8_t *code_end, size_t n_bytes);
 
+/* Whether the instruction at `code` returns: then the return address is at *sp and all registers
+ * are the caller's, whatever the row says. */
+SIGNAL_SAFE bool arch_is_return(const uint8_t *code, size_t n_bytes);
+
 /* What the instruction an interrupted function stands at says about its frame, for code without
  * CFI. */
 enum arch_frame_hint {

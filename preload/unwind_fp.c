@@ -40,7 +40,7 @@ struct unwind_result unwind_fp_walk(struct unwind_thread *thread, const void *co
         }
         const struct rule_entry *entry =
             unwind_rule_find(thread, state.pc, exact, generation, &spare);
-        thread->frames[result.n_frames++] =
+        thread->found.frames[result.n_frames++] =
             (struct unwind_frame){.pc = state.pc, .module = entry->module, .exact = entry->exact};
         if (entry->rule.kind == UNWIND_RULE_END || state.fp == 0)
             break; /* the ABI's mark of the outermost frame */
@@ -48,6 +48,6 @@ struct unwind_result unwind_fp_walk(struct unwind_thread *thread, const void *co
         if (result.cut != 0 || state.pc == 0)
             break;
     }
-    *frames = thread->frames;
+    *frames = thread->found.frames;
     return result;
 }

@@ -62,8 +62,8 @@ LIBUNWIND_SECTION struct unwind_result unwind_libunwind_walk(struct unwind_threa
     uint32_t generation = (uint32_t)modules_generation();
     struct unwind_result result = {.n_frames = 0};
     bool exact = true;
-    *frames = thread->frames;
-    if (cursor_init(cursor, (unw_context_t *)(uintptr_t)context, UNW_INIT_SIGNAL_FRAME) != 0) {
+    *frames = thread->found.frames;
+    if (cursor_init(cursor, address_pointer((uint64_t)context), UNW_INIT_SIGNAL_FRAME) != 0) {
         result.cut = CAPTURE_CUT_NO_RULE;
         return result;
     }
@@ -77,7 +77,7 @@ LIBUNWIND_SECTION struct unwind_result unwind_libunwind_walk(struct unwind_threa
             break;
         }
         const struct rule_entry *entry = unwind_rule_find(thread, pc, exact, generation, &spare);
-        thread->frames[result.n_frames++] =
+        thread->found.frames[result.n_frames++] =
             (struct unwind_frame){.pc = pc, .module = entry->module, .exact = entry->exact};
         int step = cursor_step(cursor);
         exact = cursor_is_signal(cursor) > 0; /* told of the frame a step has just left */

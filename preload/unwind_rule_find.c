@@ -11,7 +11,7 @@
 /* Whether the code at `pc` is a signal trampoline. */
 SIGNAL_SAFE static bool code_is_signal_return(const struct module *module, uint64_t pc)
 {
-    return arch_is_signal_return((const uint8_t *)pc,
+    return arch_is_signal_return(address_pointer(pc),
                                  segments_left(&module->segments, pc, EXECUTE_READ));
 }
 
@@ -29,12 +29,17 @@ bool unwind_row_find(struct unwind_thread *thread, uint64_t lookup, struct cfi_f
     return module != NULL && module_row_find(thread, module, lookup, fde);
 }
 
+SIGNAL_SAFE static bool code_is_return(const struct module *module, uint64_t pc)
+{
+    return arch_is_return(address_pointer(pc), segments_left(&module->segments, pc, EXECUTE_READ));
+}
+
 SIGNAL_SAFE static bool code_is_after_call(const struct module *module, uint64_t pc)
 {
     uint64_t before = pc - ARCH_CODE_BEFORE_BYTES;
     if (segments_left(&module->segments, before, EXECUTE_READ) < ARCH_CODE_BEFORE_BYTES)
         return true; /* cannot be seen: the usual case is assumed */
-    return arch_is_after_call((const uint8_t *)pc, ARCH_CODE_BEFORE_BYTES);
+    return arch_is_after_call(address_pointer(pc), ARCH_CODE_BEFORE_BYTES);
 }
 
 SIGNAL_SAFE static struct unwind_rule
@@ -49,6 +54,10 @@ module_rule_make(struct unwind_thread *thread, const struct module *module, uint
     if (!module_row_find(thread, module, pc - !exact, &fde))
         return (struct unwind_rule){.kind = UNWIND_RULE_GUESS};
     struct unwind_rule rule = unwind_rule_make(&thread->row, fde.ra_column);
+    /* Where compilers get the last instruction wrong, they do so with rules of the rarer kinds
+     * (gcc 12: realigned functions with stack arguments, __builtin_eh_return). */
+    if (exact && rule.kind == UNWIND_RULE_FULL && code_is_return(module, pc))
+        return (struct unwind_rule){.cfa_offset = -ARCH_RA_OFFSET, .kind = UNWIND_RULE_SP};
     if (fde.signal_frame && rule.kind != UNWIND_RULE_END)
         rule.kind = UNWIND_RULE_FULL; /* the caller was interrupted: its pc is exact */
     return rule;

@@ -13,6 +13,25 @@
 #include "unwind_memory.h"
 #include "unwind_step.h"
 
+/* The caller follows from pc, sp, fp, the word below the caller's sp and the one at fp_slot, both
+ * plain stack at or above sp. Or, in the last frame of a complete stack, nothing follows. */
+#define UNWIND_SLOT_SIMPLE 1u
+#define UNWIND_SLOT_INTERRUPTED 2u /* by a signal: the walk took its pc as it is */
+
+/* How a frame's step was made, beside the frame itself. */
+struct unwind_slot {
+    uint64_t sp; /* of the frame, before its step  */
+    uint64_t fp;
+    uint64_t fp_slot; /* where the caller's fp was read; 0: it is the same  */
+    uint64_t flags;   /* UNWIND_SLOT_... */
+};
+
+/* A list of frames, leaf first, with their slots. */
+struct unwind_list {
+    struct unwind_frame frames[UNWIND_MAX_FRAMES];
+    struct unwind_slot slots[UNWIND_MAX_FRAMES];
+};
+
 /* Room for libunwind's cursor, whose size its header gives (unwind_libunwind.c checks it). */
 #define UNWIND_CURSOR_WORDS 256u
 
@@ -24,7 +43,11 @@ struct unwind_thread {
     struct cfi_workspace workspace;
     uint64_t cursor[UNWIND_CURSOR_WORDS];
     struct rule_cache rules;
-    struct unwind_frame frames[UNWIND_MAX_FRAMES];
+    struct unwind_list found; /* the walk in progress; the result of the engines but `table` */
+    struct unwind_list
+        kept; /* the previous result of `table`, in [kept_start, UNWIND_MAX_FRAMES) */
+    uint32_t kept_start;
+    uint32_t kept_generation; /* of the modules at that time; never 0 when something is kept */
 };
 
 /* The cache entry for a frame, made if need be. Code in no module has none: *spare is filled.
@@ -54,7 +77,10 @@ enum unwind_guess_result {
 SIGNAL_SAFE enum unwind_guess_result unwind_guess(struct unwind_memory *memory, bool exact,
                                                   struct unwind_state *state);
 
-/* The engines. Each fills thread->frames, leaf first. */
+/* The next walk starts from nothing but the rule cache. */
+SIGNAL_SAFE void unwind_thread_forget(struct unwind_thread *thread);
+
+/* The engines. */
 SIGNAL_SAFE struct unwind_result unwind_table_walk(struct unwind_thread *thread,
                                                    const void *context,
                                                    const struct unwind_frame **frames);

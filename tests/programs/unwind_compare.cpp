@@ -4,8 +4,21 @@
  *
  * Runs each kind of awkward code of unwind_work.cpp, takes samples of it at a high rate, walks each
  * with both engines and compares frame by frame. Prints a line per kind of work, and how the
- * differing stacks differ. Exit status 0 when at least UNWIND_COMPARE_MIN (default 99.9) percent
- * are equal, 1 when not, 77 when libunwind or a clock cannot be had. */
+ * differing stacks differ. Each sample is also walked by the table engine without reuse, which must
+ * give the very same. Exit status 0 when at least UNWIND_COMPARE_MIN (default 99.5) percent are
+ * equal, libunwind knows better in no more than one of 1000, and reuse is never wrong; 1 when not;
+ * 77 when libunwind or a clock cannot be had.
+ *
+ * Known differences, with gcc 12, glibc 2.36 and libunwind 1.6.2:
+ * - realigned functions with stack arguments (alloca): between `pop %rbp` and `ret` gcc's rows
+ * still restore rbp from the frame. We see that the slot is outside the frame; libunwind follows
+ * it, skips a caller or crashes. Ours are right.
+ * - landing pads (exceptions): at a pad's first instruction libunwind may use the row in front of
+ *   it. Ours are right.
+ * - _init of a plugin has no rows: we guess, libunwind ends. Ours are right.
+ * - inside libgcc's uw_install_context (plugin), while it overwrites the return address of its own
+ *   caller, and in swapcontext (coroutine) between the switch of the stack and the push of the
+ *   return address, no row is true. Ours are cut, libunwind's go astray. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,7 +61,8 @@ void differences_print(unsigned from)
         printf("  %4u: frame %u: ours %#lx theirs %#lx, behind %#lx%s, leaf %#lx; depth %u / %u, "
                "our cut %u%s\n",
                n_like, d.at, d.pc_ours, d.pc_theirs, d.pc_before, d.exact ? " (exact)" : "",
-               d.pc_leaf, d.n_ours, d.n_theirs, d.cut_ours, d.crashed ? ", libunwind crashed" : "");
+               d.pc_leaf, d.n_ours, d.n_theirs, d.cut_ours,
+               d.crashed ? ", libunwind crashed or hung" : "");
     }
     for (unsigned cut = 1; cut < 8; cut++) {
         if (unwind_pair.n_cut[cut] > 0)
@@ -90,8 +104,8 @@ int main(int argc, char **argv)
     unsigned all_samples = 0;
     unsigned all_equal = 0;
     uint64_t value = 0;
-    printf("%-12s %9s %9s %9s %8s %8s\n", "work", "samples", "equal", "complete", "depth",
-           "equal %");
+    printf("%-12s %9s %9s %9s %8s %8s %8s\n", "work", "samples", "equal", "complete", "depth",
+           "same %", "equal %");
     for (const unwind_work *work = unwind_works; work->name != nullptr; work++) {
         if (argc > 3 && strcmp(argv[3], work->name) != 0)
             continue;
@@ -101,8 +115,11 @@ int main(int argc, char **argv)
             value += work->run(200);
         unsigned samples = unwind_pair.n_samples;
         unsigned equal = unwind_pair.n_equal;
-        printf("%-12s %9u %9u %9u %8.1f %8.3f\n", work->name, samples, equal, unwind_pair.n_cut[0],
+        printf("%-12s %9u %9u %9u %8.1f %8.1f %8.3f\n", work->name, samples, equal,
+               unwind_pair.n_cut[0],
                static_cast<double>(unwind_pair.n_frames) / (samples + !samples),
+               100.0 * static_cast<double>(unwind_pair.n_same) /
+                   static_cast<double>(unwind_pair.n_frames + !unwind_pair.n_frames),
                100.0 * equal / (samples + !samples));
         differences_print(first_difference);
         all_samples += samples;
@@ -111,7 +128,11 @@ int main(int argc, char **argv)
     sample_clock_stop();
     double percent = 100.0 * all_equal / (all_samples + !all_samples);
     printf("%-12s %9u %9u %27s %.3f   (%lx)\n", "all", all_samples, all_equal, "", percent, value);
+    printf("libunwind reaches the start and we do not: %u; reuse gave another stack: %u\n",
+           unwind_pair.n_worse, unwind_pair.n_reuse_wrong);
     if (verbose)
         maps_print();
-    return all_samples > 0 && percent >= (minimum == nullptr ? 99.9 : atof(minimum)) ? 0 : 1;
+    if (unwind_pair.n_reuse_wrong > 0 || unwind_pair.n_worse * 1000.0 > all_samples)
+        return 1;
+    return all_samples > 0 && percent >= (minimum == nullptr ? 99.5 : atof(minimum)) ? 0 : 1;
 }

@@ -1,21 +1,38 @@
 /* unwind_pair.c - see unwind_pair.h.
  *
  * libunwind trusts what expressions compute and dereferences it; where a compiler's rows are wrong
- * it crashes. That is caught here and counted as its failure. */
+ * it crashes. That (and a wait for ever, below) is caught here and counted as its failure. */
 #include "unwind_pair.h"
 
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "unwind_thread.h"
 
 struct unwind_pair unwind_pair;
 static struct unwind_thread *our_thread;
 static struct unwind_thread *their_thread;
+static struct unwind_thread *fresh_thread; /* table engine that never keeps a stack */
+static struct unwind_frame previous[UNWIND_MAX_FRAMES];
+static uint32_t n_previous;
+static uint64_t root_pc;
 static sigjmp_buf behind_crash;
 static volatile sig_atomic_t in_libunwind;
+
+/* A sample in the midst of dlopen can leave libunwind waiting for the loader's lock for ever (the
+ * interrupted code is just taking it): seen here. Called every 200 ms; the second time in the same
+ * walk it is given up. */
+static void on_watch(int number)
+{
+    static unsigned n_samples_before;
+    (void)number;
+    if (in_libunwind && n_samples_before == unwind_pair.n_samples)
+        siglongjmp(behind_crash, 1);
+    n_samples_before = in_libunwind ? unwind_pair.n_samples : UINT32_MAX;
+}
 
 static void on_crash(int number)
 {
@@ -30,16 +47,23 @@ int unwind_pair_init(const char **why)
     sigemptyset(&action.sa_mask);
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
+    action.sa_handler = on_watch;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, NULL);
+    const struct itimerval watch = {.it_interval.tv_usec = 200000, .it_value.tv_usec = 200000};
+    setitimer(ITIMER_REAL, &watch, NULL);
     if (!unwind_init(UNWIND_LIBUNWIND, why))
         return 0;
     our_thread = unwind_thread_create();
     their_thread = unwind_thread_create();
-    if (our_thread == NULL || their_thread == NULL) {
+    fresh_thread = unwind_thread_create();
+    if (our_thread == NULL || fresh_thread == NULL || their_thread == NULL) {
         *why = "no memory";
         return 0;
     }
     unwind_thread_bind(our_thread);
     unwind_thread_bind(their_thread);
+    unwind_thread_bind(fresh_thread);
     return 1;
 }
 
@@ -49,6 +73,25 @@ void unwind_pair_reset(void)
     unwind_pair.n_equal = 0;
     memset(unwind_pair.n_cut, 0, sizeof unwind_pair.n_cut);
     unwind_pair.n_frames = 0;
+    unwind_pair.n_same = 0;
+}
+
+/* What reuse brought must be what a walk from scratch brings, and n_same outermost frames must be
+ * those of the previous result. */
+static int reuse_is_right(struct unwind_result result, const struct unwind_frame *frames,
+                          const void *context)
+{
+    const struct unwind_frame *fresh = NULL;
+    unwind_thread_forget(fresh_thread);
+    struct unwind_result fresh_result = unwind_table_walk(fresh_thread, context, &fresh);
+    int right = result.n_frames == fresh_result.n_frames && result.cut == fresh_result.cut &&
+                memcmp(frames, fresh, result.n_frames * sizeof *frames) == 0 &&
+                result.n_same <= result.n_frames && result.n_same <= n_previous &&
+                memcmp(&frames[result.n_frames - result.n_same],
+                       &previous[n_previous - result.n_same], result.n_same * sizeof *frames) == 0;
+    n_previous = result.n_frames;
+    memcpy(previous, frames, result.n_frames * sizeof *frames);
+    return right;
 }
 
 void unwind_pair_sample(const void *context)
@@ -56,9 +99,10 @@ void unwind_pair_sample(const void *context)
     const struct unwind_frame *ours = NULL;
     const struct unwind_frame *theirs = NULL;
     struct unwind_result our_result = unwind_table_walk(our_thread, context, &ours);
+    unwind_pair.n_reuse_wrong += !reuse_is_right(our_result, ours, context);
     volatile struct unwind_result their_result = {.n_frames = 0};
     volatile int crashed = 1;
-    theirs = their_thread->frames;
+    theirs = their_thread->found.frames;
     if (sigsetjmp(behind_crash, 1) == 0) {
         in_libunwind = 1;
         their_result = unwind_libunwind_walk(their_thread, context, &theirs);
@@ -72,8 +116,14 @@ void unwind_pair_sample(const void *context)
         at++;
     pair->n_samples++;
     pair->n_frames += our_result.n_frames;
+    pair->n_same += our_result.n_same;
     pair->n_cut[our_result.cut % 8]++;
     pair->pc_cut[our_result.cut % 8] = ours[our_result.n_frames - 1].pc;
+    int they_are_rooted = their_result.cut == 0 && !crashed && their_result.n_frames > 0 &&
+                          theirs[their_result.n_frames - 1].pc == root_pc;
+    if (our_result.cut == 0 && root_pc == 0)
+        root_pc = ours[our_result.n_frames - 1].pc; /* _start: the first sample is a plain one */
+    pair->n_worse += they_are_rooted && ours[our_result.n_frames - 1].pc != root_pc;
     if (at == our_result.n_frames && at == their_result.n_frames && !crashed) {
         pair->n_equal++;
     } else if (pair->n_differences < UNWIND_DIFFERENCES_MAX) {

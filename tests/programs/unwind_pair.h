@@ -30,7 +30,10 @@ struct unwind_pair {
     unsigned n_samples;
     unsigned n_equal;
     unsigned n_complete;    /* by our account          */
-    uint64_t n_frames;      /* ours, of all samples    */
+    unsigned n_worse;       /* theirs reach the program's start, ours do not; over all resets  */
+    unsigned n_reuse_wrong; /* reuse brought another result than a fresh walk; over all resets */
+    uint64_t n_frames;      /* ours, of all samples                                            */
+    uint64_t n_same;        /* of them, told to be the same as in the previous sample          */
     unsigned n_cut[8];      /* by enum capture_cut, 0 = complete */
     uint64_t pc_cut[8];     /* the outermost frame of the last one of each */
     unsigned n_differences; /* kept, over all resets */
