@@ -80,7 +80,7 @@ static bool module_describe(const char *path, struct recording_module *module, c
         return false;
     struct text found = elf_file_build_id(file);
     size_t length = found.length < build_id_bytes ? found.length : build_id_bytes;
-    if (length != 0)
+    if (length != 0 && found.bytes != NULL)
         memcpy(build_id, found.bytes, length);
     *module = (struct recording_module){
         .path = {path, strlen(path)},
