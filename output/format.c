@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "folded.h"
+#include "nytprof.h"
 
 const struct format *const format_table[] = {
     &format_folded,
     &format_diff_folded,
+    &format_nytprof,
+    &format_nytprof_chunked,
     NULL,
 };
 

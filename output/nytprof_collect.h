@@ -1,0 +1,66 @@
+/* nytprof_collect.h - a real NYTProf stream read for a profile: the sums of nytprof_content.h, and
+ * what of the single records matters besides.
+ *
+ * Weights are in the profile's unit: ns, or what our own writer noted. Of a stream with calls the
+ * times of lines are kept by nytprof_content only. */
+#ifndef SAMPLER_NYTPROF_COLLECT_H
+#define SAMPLER_NYTPROF_COLLECT_H
+
+#include "nytprof_content.h"
+#include "profile.h"
+
+/* One `<`, in the order of the file: calls before their caller. */
+struct nytprof_return {
+    uint32_t depth;
+    uint32_t name;   /* text of the content */
+    uint64_t weight; /* own                 */
+};
+
+/* What lies between two `P`: a process, in files of ours a thread. The first is what comes before
+ * the first `P`, so process i of the content is section i + 1. */
+struct nytprof_section {
+    size_t first_return;
+    uint32_t thread; /* of the profile; 0 = none known (yet) */
+};
+
+/* Time of a line within a section. */
+struct nytprof_flat {
+    uint32_t section;
+    uint32_t fid;
+    uint32_t line;
+    double seconds;
+};
+
+struct nytprof_collection {
+    struct nytprof_content content;
+    struct profile_builder *builder;
+    struct array returns;         /* of struct nytprof_return                              */
+    struct array sections;        /* of struct nytprof_section: one before the first `P`   */
+    struct array flats;           /* of struct nytprof_flat; none if there are returns     */
+    struct nytprof_map flat_rows; /* (section, fid:line)                          */
+    struct nytprof_map names;     /* (name of a sub, 0) -> text of the builder    */
+    struct nytprof_map lines;     /* (name of a sub, 0) -> first line             */
+    struct nytprof_map files;     /* (fid, 0) -> text of the builder              */
+    bool is_ours;
+    enum profile_unit unit;
+    uint64_t ns_per_unit;
+    uint32_t n_processes; /* id of the last added by a comment of ours              */
+    uint32_t n_threads;
+    uint64_t n_bad_weights; /* negative, no number                                  */
+
+    /* waiting for the record they belong to */
+    struct array buffer; /* of char */
+    uint32_t pending_name, pending_file, metadata_key;
+    bool has_name, has_file, has_line, has_self;
+    uint64_t pending_line, pending_self;
+};
+
+MUST_CHECK bool nytprof_collect(const uint8_t *data, size_t size_bytes,
+                                struct profile_builder *builder,
+                                struct nytprof_collection *collection, struct err *err);
+void nytprof_collection_deinit(struct nytprof_collection *collection); /* in every case */
+
+/* Seconds as a weight; what is negative or no number is counted and 0. */
+uint64_t nytprof_seconds_weight(struct nytprof_collection *collection, double seconds);
+
+#endif
