@@ -20,6 +20,8 @@ const struct format *const format_table[] = {
     &format_nytprof,
     &format_nytprof_chunked,
     &format_htdump,
+    &format_nytprof,
+    &format_nytprof_chunked,
     NULL,
 };
 

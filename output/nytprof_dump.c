@@ -61,6 +61,8 @@ static void double_value(struct dump *dump, double value)
         json_cstring(&dump->json, "nan");
     else if (isinf(value))
         json_cstring(&dump->json, value > 0 ? "inf" : "-inf");
+    else if (fabs(value) < 0x1p53 && value == nearbyint(value)) /* most are, and this is fast */
+        json_i64(&dump->json, (int64_t)value);
     else
         json_f64(&dump->json, value);
 }

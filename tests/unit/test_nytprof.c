@@ -169,12 +169,13 @@ static struct file_bytes make_compressed(const char *piece, size_t n)
     size_t n_piece = strlen(piece);
     char *data = malloc(n * n_piece);
     assert_non_null(data);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes, no text */
         memcpy(data + i * n_piece, piece, n_piece);
+    }
     uLongf n_packed = compressBound(n * n_piece);
     struct file_bytes file = {.data = malloc(sizeof head - 1 + n_packed)};
     assert_non_null(file.data);
-    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes, no text */
     memcpy(file.data, head, sizeof head - 1);
     assert_int_equal(
         compress(file.data + sizeof head - 1, &n_packed, (const Bytef *)data, n * n_piece), Z_OK);
