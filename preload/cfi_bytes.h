@@ -64,7 +64,7 @@ SIGNAL_SAFE static inline uint8_t cfi_u8(struct cfi_bytes *in)
 /* The low n bytes of `value`, sign-extended; 1 <= n <= 8. */
 SIGNAL_SAFE static inline uint64_t cfi_sign_extend(uint64_t value, unsigned n)
 {
-    uint64_t sign = 1ull << (8 * n - 1);
+    uint64_t sign = 1ull << ((8 * n - 1) & 63);
     return n == 8 ? value : (value ^ sign) - sign;
 }
 

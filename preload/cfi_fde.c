@@ -17,7 +17,7 @@ SIGNAL_SAFE static struct cfi_bytes segment_bytes(const struct segments *segment
     size_t left = segments_left(segments, address, SEGMENT_READ);
     if (left == 0)
         return (struct cfi_bytes){.failed = true};
-    const uint8_t *pos = (const uint8_t *)address;
+    const uint8_t *pos = address_pointer(address);
     return (struct cfi_bytes){.pos = pos, .end = pos + left};
 }
 

@@ -291,7 +291,7 @@ struct module *modules_find(uint64_t pc)
 {
     struct dl_find_object found;
     uint32_t slot = 0;
-    if (_dl_find_object((void *)pc, &found) != 0)
+    if (_dl_find_object(address_pointer(pc), &found) != 0)
         return NULL;
     uint64_t current = modules_generation();
     struct module *module = index_find(&found, current, NULL, 0, &slot);

@@ -31,9 +31,9 @@ struct module {
     uint64_t eh_frame_hdr; /* address of .eh_frame_hdr, 0 if the module has none */
     const char *path; /* of the link map ("" never: the program's own path is filled in); copied */
     uint32_t build_id_bytes; /* 0..MODULE_BUILD_ID_MAX */
+    uint32_t recorded;       /* 0 or 1, atomic: a MODULE record for it is committed (recording.h) */
     uint8_t build_id[MODULE_BUILD_ID_MAX];
     struct segments segments; /* what of it may be read and run; none where its header is hidden */
-    uint32_t recorded; /* 0 or 1, atomic: a MODULE record for it is committed (recording.h) */
 };
 
 void modules_init(void);

@@ -25,6 +25,13 @@ struct segments {
     struct segment segment[SEGMENTS_MAX];
 };
 
+/* The one place where an address becomes a pointer. The caller knows that it may be read, or hands
+ * it to the kernel. */
+SIGNAL_SAFE static inline void *address_pointer(uint64_t address)
+{
+    return (void *)address; // NOLINT(performance-no-int-to-ptr): addresses are what this is about
+}
+
 /* Bytes from `address` to the end of the segment it lies in, if that has all of `flags`; else 0. */
 SIGNAL_SAFE static inline size_t segments_left(const struct segments *segments, uint64_t address,
                                                uint64_t flags)

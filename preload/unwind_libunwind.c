@@ -63,7 +63,7 @@ LIBUNWIND_SECTION struct unwind_result unwind_libunwind_walk(struct unwind_threa
     struct unwind_result result = {.n_frames = 0};
     bool exact = true;
     *frames = thread->found.frames;
-    if (cursor_init(cursor, (unw_context_t *)(uintptr_t)context, UNW_INIT_SIGNAL_FRAME) != 0) {
+    if (cursor_init(cursor, address_pointer((uint64_t)context), UNW_INIT_SIGNAL_FRAME) != 0) {
         result.cut = CAPTURE_CUT_NO_RULE;
         return result;
     }

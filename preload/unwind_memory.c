@@ -64,7 +64,7 @@ SIGNAL_SAFE static bool probed_copy(uint8_t *to, uint64_t address, size_t n_byte
 
 bool memory_copy(void *to, uint64_t address, size_t n_bytes)
 {
-    const struct iovec from = {.iov_base = (void *)address, .iov_len = n_bytes};
+    const struct iovec from = {.iov_base = address_pointer(address), .iov_len = n_bytes};
     if (address + n_bytes < address)
         return false;
     if (!atomic_load_explicit(&copy_refused, memory_order_relaxed)) {
@@ -112,7 +112,7 @@ SIGNAL_SAFE static bool pages_probe(uint64_t start, uint64_t end)
         if (n_calls == PROBE_CALLS_MAX)
             return false;
         for (; n < PROBE_PAGES / 2 && start < end; n++, start += MEMORY_PAGE_BYTES)
-            pages[n] = (struct iovec){.iov_base = (void *)start, .iov_len = 1};
+            pages[n] = (struct iovec){.iov_base = address_pointer(start), .iov_len = 1};
         if (!atomic_load_explicit(&copy_refused, memory_order_relaxed)) {
             ssize_t n_copied = pieces_copy(bytes, n, pages, n);
             if (n_copied == (ssize_t)n)

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "segment.h"
 
 #define MEMORY_PAGE_BYTES 4096u
 
@@ -62,7 +63,7 @@ struct memory_word {
 SIGNAL_SAFE __attribute__((no_sanitize("address", "thread"))) static inline uint64_t
 memory_load(uint64_t address)
 {
-    return ((const struct memory_word *)address)->value;
+    return ((const struct memory_word *)address_pointer(address))->value;
 }
 
 /* Plain loads within [start, end) from now on; start = end: none. */

@@ -11,7 +11,7 @@
 /* Whether the code at `pc` is a signal trampoline. */
 SIGNAL_SAFE static bool code_is_signal_return(const struct module *module, uint64_t pc)
 {
-    return arch_is_signal_return((const uint8_t *)pc,
+    return arch_is_signal_return(address_pointer(pc),
                                  segments_left(&module->segments, pc, EXECUTE_READ));
 }
 
@@ -31,7 +31,7 @@ bool unwind_row_find(struct unwind_thread *thread, uint64_t lookup, struct cfi_f
 
 SIGNAL_SAFE static bool code_is_return(const struct module *module, uint64_t pc)
 {
-    return arch_is_return((const uint8_t *)pc, segments_left(&module->segments, pc, EXECUTE_READ));
+    return arch_is_return(address_pointer(pc), segments_left(&module->segments, pc, EXECUTE_READ));
 }
 
 SIGNAL_SAFE static bool code_is_after_call(const struct module *module, uint64_t pc)
@@ -39,7 +39,7 @@ SIGNAL_SAFE static bool code_is_after_call(const struct module *module, uint64_t
     uint64_t before = pc - ARCH_CODE_BEFORE_BYTES;
     if (segments_left(&module->segments, before, EXECUTE_READ) < ARCH_CODE_BEFORE_BYTES)
         return true; /* cannot be seen: the usual case is assumed */
-    return arch_is_after_call((const uint8_t *)pc, ARCH_CODE_BEFORE_BYTES);
+    return arch_is_after_call(address_pointer(pc), ARCH_CODE_BEFORE_BYTES);
 }
 
 SIGNAL_SAFE static struct unwind_rule

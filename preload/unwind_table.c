@@ -321,7 +321,7 @@ SIGNAL_SAFE static bool walk_run(struct walk *walk)
             walk->cut = CAPTURE_CUT_TOO_DEEP;
             return false;
         }
-        if (walk->state.pc == 0 || !walk_step(walk))
+        if ((walk->state.pc == 0 && !walk->exact) || !walk_step(walk))
             return false;
     }
 }
