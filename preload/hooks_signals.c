@@ -1,10 +1,12 @@
 /* hooks_signals.c - the program sets handlers: for our signal it only believes so
- * (program_signal.h), for others our signal stays out of the mask their handler runs with. */
+ * (program_signal.h), for others our signal stays out of the mask their handler runs with, and the
+ * handler runs behind one of ours (relay.h). */
 #include <errno.h>
 #include <string.h>
 
 #include "hooks.h"
 #include "program_signal.h"
+#include "relay.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
@@ -32,11 +34,23 @@ static int answer_ours(const struct sigaction *action, struct sigaction *old)
     return 0;
 }
 
+/* What the kernel is told instead of `action`: our signal stays out of the mask, and the handler
+ * runs behind ours. HOOK */
+static struct sigaction action_for_kernel(int signo, const struct sigaction *action)
+{
+    struct sigaction changed = *action;
+    sigdelset(&changed.sa_mask, session.options.signo);
+    if (relay_wants(signo, action)) {
+        relay_set(signo, action);
+        changed.sa_sigaction = relay_run;
+        changed.sa_flags |= SA_SIGINFO;
+    }
+    return changed;
+}
+
 /* HOOK */
 HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct sigaction *old)
 {
-    struct sigaction without;
-    const struct sigaction *given = action;
     if (!hooks_active() || signo < 1 || signo > 64)
         return libc_real()->sigaction(signo, action, old);
     if (is_ours(signo))
@@ -44,19 +58,22 @@ HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct siga
     uint64_t bit = UINT64_C(1) << (signo - 1);
     bool names_ours = action != NULL && sigismember(&action->sa_mask, session.options.signo) == 1;
     bool named_before = (__atomic_load_n(&masks_with_ours, __ATOMIC_RELAXED) & bit) != 0;
-    if (names_ours) {
-        without = *action;
-        sigdelset(&without.sa_mask, session.options.signo);
-        given = &without;
-    }
-    int result = libc_real()->sigaction(signo, given, old);
+    struct relay_before before = relay_get(signo);
+    struct sigaction changed;
+    /* A vfork child shares our memory but not its dispositions: nothing is noted down there. */
+    bool is_changed = action != NULL && session_is_ours();
+    if (is_changed)
+        changed = action_for_kernel(signo, action);
+    int result = libc_real()->sigaction(signo, is_changed ? &changed : action, old);
     if (result != 0)
         return result;
+    if (old != NULL)
+        relay_answer(old, &before);
     if (old != NULL && named_before)
         sigaddset(&old->sa_mask, session.options.signo);
-    if (names_ours)
+    if (is_changed && names_ours)
         __atomic_or_fetch(&masks_with_ours, bit, __ATOMIC_RELAXED);
-    else if (action != NULL)
+    else if (is_changed)
         __atomic_and_fetch(&masks_with_ours, ~bit, __ATOMIC_RELAXED);
     return result;
 }
@@ -64,14 +81,20 @@ HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct siga
 /* HOOK */
 HOOK_EXPORT sighandler_t signal(int signo, sighandler_t handler)
 {
-    if (!is_ours(signo))
+    struct sigaction action = {.sa_handler = handler}, old;
+    if (is_ours(signo)) {
+        action.sa_flags = SA_RESTART;
+        answer_ours(&action, &old);
+        return old.sa_handler;
+    }
+    if (!hooks_active() || signo < 1 || signo > 64)
         return libc_real()->signal(signo, handler);
-    struct sigaction action, old;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    answer_ours(&action, &old);
-    return old.sa_handler;
+    struct relay_before before = relay_get(signo);
+    bool relayed = session_is_ours() && relay_wants(signo, &action);
+    if (relayed)
+        relay_set(signo, &action);
+    sighandler_t result = libc_real()->signal(signo, relayed ? relay_run_short() : handler);
+    return result == relay_run_short() && before.handler != NULL ? before.handler : result;
 }
 
 /* HOOK */

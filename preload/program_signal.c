@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "os.h"
+#include "restart.h"
 
 /* Two copies: the current one is never written to. A writer fills the other and then switches, by
  * a release store; a signal that takes the switch half-way sees the old one. Writers come one at a
@@ -32,6 +33,7 @@ bool program_signal_deliver(int signo, siginfo_t *info, void *context)
     program_signal_get(&action);
     if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
         return false;
+    restart_note_handler(context);
     if (((unsigned)action.sa_flags & (unsigned)SA_RESETHAND) != 0) {
         struct sigaction reset = {.sa_handler = SIG_DFL};
         program_signal_set(&reset);

@@ -88,22 +88,46 @@ SIGNAL_SAFE static bool number_before(uint64_t pc, uint32_t *number)
     return true;
 }
 
+/* A call that has just come back from the kernel: `syscall` leaves its return address in rcx, and
+ * what was broken off shows -EINTR. SIGNAL and any context */
+SIGNAL_SAFE static bool is_broken_off(const greg_t *registers)
+{
+    return registers[REG_RAX] == -EINTR && registers[REG_RCX] == registers[REG_RIP];
+}
+
+/* rcx is dead behind `syscall`, so the mark is nothing to the program; the kernel restores it with
+ * the rest when the program's handler returns. any context */
+void restart_note_handler(void *context)
+{
+    ucontext_t *interrupted = context;
+    greg_t *registers = interrupted->uc_mcontext.gregs;
+    uint32_t number;
+    if (unlikely(is_broken_off(registers)) && number_before((uint64_t)registers[REG_RIP], &number))
+        registers[REG_RCX] = 0;
+}
+
 /* SIGNAL */
 void restart_interrupted_call(void *context)
 {
     ucontext_t *interrupted = context;
     greg_t *registers = interrupted->uc_mcontext.gregs;
     uint32_t number;
-    if (likely(registers[REG_RAX] != -EINTR))
+    if (likely(!is_broken_off(registers)))
         return;
     if (!number_before((uint64_t)registers[REG_RIP], &number) || !can_be_repeated(number) ||
         other_signal_waits(interrupted))
         return;
-    registers[REG_RIP] -= 2;
+    registers[REG_RIP] -= 2; /* the length of syscall */
     registers[REG_RAX] = (greg_t)number;
 }
 
 #else
+
+/* any context */
+void restart_note_handler(void *context)
+{
+    (void)context;
+}
 
 /* SIGNAL */
 void restart_interrupted_call(void *context)

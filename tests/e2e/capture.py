@@ -203,6 +203,13 @@ def case_eintr():
         check(run.recording().n_ticks > ticks, "ticks: %d" % run.recording().n_ticks)
 
 
+def case_own_eintr():
+    # The program's own signals end its waits, also when our tick comes while its handler returns.
+    for clock in ("auto", "timer"):
+        run = Run(program("own-eintr", 20000), CLOCK=clock, FREQUENCY=10000, timeout=60)
+        check(run.out == b"20000 alarms\n", "alarms: %r" % run.out)
+
+
 def case_fork():
     run = Run(program("fork", 5, 60))
     recordings = run.recordings()

@@ -61,6 +61,7 @@ int main(int argc, char **argv)
         {"fork-big", work_fork_big},
         {"late-threads", work_late_threads},
         {"eintr", work_eintr},
+        {"own-eintr", work_own_eintr},
         {"own-signal", work_own_signal},
         {"masks", work_masks},
         {"sigwait", work_sigwait},

@@ -72,6 +72,40 @@ int work_eintr(int argc, char **argv)
     return n_eintr > 0 ? work_fail("calls were interrupted") : 0;
 }
 
+static volatile sig_atomic_t n_alarms;
+
+static void on_alarm(int signo)
+{
+    (void)signo;
+    work_spin(20000);
+    n_alarms++;
+}
+
+/* ROUNDS: waits for an alarm again and again in a way that hangs if one does not end the wait. */
+int work_own_eintr(int argc, char **argv)
+{
+    struct sigaction action = {.sa_handler = on_alarm}, got;
+    const struct itimerval once = {.it_value.tv_usec = 50};
+    sigset_t alarm_only, before;
+    if (argc < 1 || sigaction(SIGALRM, &action, NULL) != 0 || sigaction(SIGALRM, NULL, &got) != 0)
+        return 2;
+    if (got.sa_handler != on_alarm || (got.sa_flags & SA_SIGINFO) != 0)
+        return work_fail("sigaction does not say what was set");
+    if (signal(SIGUSR1, on_alarm) != SIG_DFL || signal(SIGUSR1, SIG_IGN) != on_alarm)
+        return work_fail("signal does not say what was set");
+    sigemptyset(&alarm_only);
+    sigaddset(&alarm_only, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarm_only, &before);
+    int rounds = atoi(argv[0]);
+    for (int i = 1; i <= rounds; i++) {
+        setitimer(ITIMER_REAL, &once, NULL);
+        if (sigsuspend(&before) != -1 || errno != EINTR || n_alarms != i)
+            return work_fail("sigsuspend returned without its alarm");
+    }
+    printf("%d alarms\n", (int)n_alarms);
+    return 0;
+}
+
 static volatile sig_atomic_t n_own;
 
 static void on_own(int signo)

@@ -21,6 +21,7 @@ int work_fork_big(int argc, char **argv);     /* MB MS: fork with a lot of memor
 int work_late_threads(int argc, char **argv); /* exit while threads run                      */
 
 int work_eintr(int argc, char **argv);      /* MS: calls that would return EINTR           */
+int work_own_eintr(int argc, char **argv);  /* ROUNDS: waits that its own signals must end */
 int work_own_signal(int argc, char **argv); /* the program uses SIGPROF itself             */
 int work_masks(int argc, char **argv);      /* masks read back as they were set            */
 int work_sigwait(int argc, char **argv);    /* a thread that takes all signals             */
