@@ -336,7 +336,7 @@ def tool(folder, text):
 
 
 def case_report():
-    script = tool(FOLDER, 'echo "$@"; echo "preload=$LD_PRELOAD" >&2; cat; cp "$2" "$4"; [ "$5" = --remove ] && rm "$2"; grep Sig[BI] /proc/self/status; true\n')
+    script = tool(FOLDER, 'echo "$@"; echo "preload=$LD_PRELOAD" >&2; cat; cp "$2" "$4"; [ "$6" = --remove ] && rm "$2"; grep Sig[BI] /proc/self/status; true\n')
     run = Run(program("end", 60, "exit"), plain=True, status=3, TOOL=script)
     check(run.out == b"", "stdout is touched: %r" % run.out)
     [output] = glob.glob(run.folder + "/capture_program.*.folded")
