@@ -162,6 +162,7 @@ const char *account_format(const struct account *account, const char *wrote, cha
     char samples[32];
     char lost[32];
     uint64_t cpu_ns = account->cpu_known ? account->cpu_ns : account->weight_ns;
+    cpu_ns = cpu_ns > account->start_up_ns ? cpu_ns - account->start_up_ns : 0;
     double rate = cpu_ns == 0 ? 0 : (double)account->n_samples * 1e9 / (double)cpu_ns;
     append(out, out_bytes, &used, "%s samples, %.0f/s of %" PRIu32 "/s asked",
            grouped(account->n_samples, samples, sizeof samples), rate, account->frequency_hz);

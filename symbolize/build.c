@@ -150,15 +150,57 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
     return ids;
 }
 
-static bool recording_add(struct build *build, size_t index)
+/* CPU time the process had used when its recording began: the kernel's exec and the dynamic loader,
+ * which no tick can reach. What an earlier program of the same process used (exec) is in its own
+ * recording. */
+static uint64_t start_up_ns(const struct build *build, size_t index)
+{
+    const struct capture_header *header = &build->recordings[index]->header;
+    uint64_t before_ns = 0;
+    for (size_t i = 0; i < build->n; i++) {
+        const struct capture_header *other = &build->recordings[i]->header;
+        bool is_earlier =
+            i != index && other->pid == header->pid && other->start_time_ns < header->start_time_ns;
+        if (is_earlier && other->end_cpu_ns > before_ns)
+            before_ns = other->end_cpu_ns;
+    }
+    return header->start_cpu_ns > before_ns ? header->start_cpu_ns - before_ns : 0;
+}
+
+/* The start-up as a weight of the first thread, at time 0, rooted where the loader is. */
+static void start_up_add(struct build *build, size_t index, uint32_t thread,
+                         struct account *account)
+{
+    uint64_t values[N_KINDS] = {[KIND_CPU] = start_up_ns(build, index)};
+    if (values[KIND_CPU] == 0)
+        return;
+    static const char root[] = "_start", leaf[] = "[start-up]";
+    uint32_t stack = profile_add_stack(
+        build->builder, 0, profile_add_named_frame(build->builder, root, sizeof root - 1));
+    stack = profile_add_stack(build->builder, stack,
+                              profile_add_named_frame(build->builder, leaf, sizeof leaf - 1));
+    const struct profile_sample sample = {
+        .thread = thread,
+        .stack = stack,
+        .time_ns = recording_start(build, build->recordings[index]),
+    };
+    profile_add_sample(build->builder, &sample, values);
+    account->weight_ns = add_saturated(account->weight_ns, values[KIND_CPU]);
+    account->cpu_ns = add_saturated(account->cpu_ns, values[KIND_CPU]);
+    account->start_up_ns = add_saturated(account->start_up_ns, values[KIND_CPU]);
+}
+
+static bool recording_add(struct build *build, size_t index, struct account *account)
 {
     const struct recording *recording = build->recordings[index];
     uint64_t start = recording_start(build, recording);
     uint32_t *threads = threads_add(build, recording);
     uint32_t *stacks = calloc(recording->n_nodes, sizeof *stacks);
     bool done = threads != NULL && stacks != NULL;
-    if (done)
+    if (done) {
         node_stacks_map(build->stacks, index, stacks);
+        start_up_add(build, index, threads[0], account);
+    }
     for (size_t i = 0; i < recording->n_samples && done; i++) {
         const struct recording_sample *from = &recording->samples[i];
         uint64_t values[N_KINDS] = {
@@ -193,7 +235,7 @@ bool profile_build(const struct recording *const *recordings, size_t n,
     metadata_add(&build);
     bool done = node_stacks_create(recordings, n, options, build.builder, &build.stacks, err);
     for (size_t i = 0; i < n && done; i++)
-        done = recording_add(&build, i) || err_fail_memory(err);
+        done = recording_add(&build, i, account) || err_fail_memory(err);
     if (done)
         done = node_stacks_account(build.stacks, account) || err_fail_memory(err);
     node_stacks_destroy(build.stacks);

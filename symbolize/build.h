@@ -8,6 +8,8 @@
  * Frames     an address with inlined functions gives several frames, all with its vaddr. Code
  *            without a name is [libfoo.so+0x1234], code in no module [anon], the unknown outer part
  *            of a stack [truncated: why]. Frames of libsampler.so itself are left out.
+ * Start-up   what a process used before its recording began (exec, the dynamic loader) is a weight
+ * of its own, `_start;[start-up]`, so that the weights add up to the CPU time of the process.
  * Memory     proportional to the distinct frames and stacks, and the samples: an address is
  *            resolved once, however many stacks it is in, and a node mapped once. */
 #ifndef SAMPLER_BUILD_H
