@@ -5,12 +5,6 @@
 #include "clock_engine.h"
 #include "os.h"
 
-/* A value no one else puts into a timer of his: the place of the thread's clock. any context */
-SIGNAL_SAFE static inline void *cookie_of(const struct clock *clock)
-{
-    return (void *)(uintptr_t)clock;
-}
-
 /* any context */
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -26,7 +20,7 @@ int clock_timer_arm(struct clock *clock, const struct clock_settings *settings, 
     struct itimerspec spec = {.it_value = timespec_of(first_ns),
                               .it_interval = timespec_of(period_ns)};
     int timer_id = -1;
-    event.sigev_value.sival_ptr = cookie_of(clock);
+    event.sigev_value.sival_ptr = clock; /* a value no one else puts into a timer of his */
     event._sigev_un._tid = tid != 0 ? tid : os_gettid();
     clockid_t cpu = tid != 0 ? os_thread_clock(tid) : CLOCK_THREAD_CPUTIME_ID;
     if (syscall(SYS_timer_create, cpu, &event, &timer_id) != 0)
@@ -51,5 +45,5 @@ void clock_timer_disarm(struct clock *clock)
 /* SIGNAL */
 bool clock_timer_sent(const struct clock *clock, const siginfo_t *info)
 {
-    return info->si_code == SI_TIMER && info->si_value.sival_ptr == cookie_of(clock);
+    return info->si_code == SI_TIMER && info->si_value.sival_ptr == clock;
 }

@@ -12,36 +12,36 @@
 #include "sample.h"
 #include "session.h"
 #include "thread.h"
-#include "tsc.h"
 
-/* Adds the time since `begin_tsc` to the header's account, cycles turned into ns by what has passed
- * of both since the start. SIGNAL */
-SIGNAL_SAFE static void account_handler(uint64_t begin_tsc, uint64_t time_ns)
+/* Ticks left out after a sample that took long end here, whatever it took: in periods. */
+#define PAUSE_MAX_PERIODS 4u
+
+/* Whether the program got less time since the last sample than that sample took. Then this tick is
+ * left out (the next sample weighs it): at a rate beyond what the machine can do, the program gets
+ * on at half its speed, instead of standing still between one handler and the next. SIGNAL */
+SIGNAL_SAFE static inline bool is_overrun(const struct thread *thread, uint64_t time_ns)
 {
-    struct capture_header *header = session.recording.header;
-    uint64_t run_tsc = begin_tsc - session.start_tsc;
-    if (begin_tsc == 0 || run_tsc == 0 || time_ns <= header->start_time_ns)
-        return;
-    double ns_per_cycle = (double)(time_ns - header->start_time_ns) / (double)run_tsc;
-    recording_count(&header->handler_ns,
-                    (uint64_t)((double)(tsc_read() - begin_tsc) * ns_per_cycle));
+    return time_ns - thread->sample_end_ns < thread->sample_ns;
 }
 
 /* A tick of our clock in a thread we know. SIGNAL */
 SIGNAL_SAFE static void take_tick(struct thread *thread, const void *context)
 {
-    recording_count(&session.recording.header->n_ticks, 1);
+    struct capture_header *header = session.recording.header;
+    recording_count(&header->n_ticks, 1);
     clock_ticked(&thread->clock);
-    if (session.options.empty_handler)
+    if (session.options.empty_handler || is_overrun(thread, os_clock_ns(CLOCK_MONOTONIC)))
         return;
     /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
      * is not our handler's time, so the account begins behind it. */
     uint64_t steps = grid_advance(&thread->grid, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
-    uint64_t begin_tsc = tsc_read();
     uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);
     if (steps > 0)
         sample_take(thread, context, time_ns, steps);
-    account_handler(begin_tsc, time_ns);
+    uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC), most_ns = PAUSE_MAX_PERIODS * header->period;
+    recording_count(&header->handler_ns, end_ns - time_ns);
+    thread->sample_end_ns = end_ns;
+    thread->sample_ns = end_ns - time_ns < most_ns ? end_ns - time_ns : most_ns;
 }
 
 /* Our clock's tick, whatever state we are in. SIGNAL */

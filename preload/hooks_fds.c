@@ -8,6 +8,8 @@
 #include "fds.h"
 #include "hooks.h"
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
+
 /* HOOK */
 HOOK_EXPORT int close(int fd)
 {
@@ -79,3 +81,5 @@ HOOK_EXPORT int dup3(int fd, int wanted, int flags)
         fds_forget(wanted);
     return result;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -10,6 +10,8 @@
 #include "os.h"
 #include "thread.h"
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
+
 /* For threads without a slot (made behind our back): one belief each, without the rest. */
 static __thread bool believed_without_slot;
 
@@ -106,3 +108,5 @@ HOOK_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
     sigset_t without;
     return libc_real()->signalfd(fd, without_ours(set, &without), flags);
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

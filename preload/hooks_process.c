@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "handler.h"
@@ -23,6 +24,10 @@
 #include "report.h"
 #include "thread.h"
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
+
+/* libc's; at_quick_exit itself would run with our destructors, too early.
+ * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): its name is libc's */
 extern int __cxa_at_quick_exit(void (*function)(void *), void *library);
 
 /* EXIT */
@@ -209,7 +214,7 @@ HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *con
         va_end(counted);                                                                           \
         (argv) = alloca((n_arguments + 1) * sizeof(char *));                                       \
         va_start(after, first);                                                                    \
-        (argv)[0] = (char *)(uintptr_t)(first);                                                    \
+        memcpy((argv), &(first), sizeof(first));                                                   \
         for (size_t i = 1; i <= n_arguments; i++)                                                  \
             (argv)[i] = va_arg(after, char *);                                                     \
     } while (0)
@@ -261,3 +266,5 @@ bool hooks_process_setup(void)
     return on_exit(on_exit_called, NULL) == 0 && __cxa_at_quick_exit(on_quick_exit, NULL) == 0 &&
            pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -6,6 +6,8 @@
 #include "hooks.h"
 #include "program_signal.h"
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
+
 /* Handlers of other signals whose sa_mask the program asked to hold our signal: to answer with. One
  * bit for each signal; atomic. */
 static uint64_t masks_with_ours;
@@ -77,3 +79,5 @@ HOOK_EXPORT int siginterrupt(int signo, int interrupt)
 {
     return is_ours(signo) ? 0 : libc_real()->siginterrupt(signo, interrupt);
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

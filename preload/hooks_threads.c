@@ -9,6 +9,8 @@
 #include "os.h"
 #include "thread.h"
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
+
 static pthread_key_t end_key;
 
 /* HOOK: the thread is ending */
@@ -116,3 +118,5 @@ bool hooks_threads_setup(void)
 {
     return pthread_key_create(&end_key, on_thread_end) == 0;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

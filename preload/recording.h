@@ -43,7 +43,8 @@ SIGNAL_SAFE struct capture_chunk *recording_map_chunk(struct recording *recordin
                                                       uint32_t sequence);
 SIGNAL_SAFE void recording_unmap_chunk(struct capture_chunk *chunk);
 
-/* Adds to one of the header's counters. */
+/* Adds to one of the header's counters.
+ * NOLINTNEXTLINE(readability-non-const-parameter): it is changed, by the atomic builtin */
 SIGNAL_SAFE static inline void recording_count(uint64_t *counter, uint64_t n)
 {
     __atomic_add_fetch(counter, n, __ATOMIC_RELAXED);

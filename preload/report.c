@@ -112,10 +112,10 @@ void report_at_exit(void)
     }
     const char *argv[] = {"sampler",
                           "report",
-                          "--account",
                           session.recording.path,
                           "-o",
                           session.output,
+                          "--account",
                           session.options.keep ? NULL : "--remove",
                           NULL};
     int saved_errno = errno;

@@ -79,6 +79,7 @@ SIGNAL_SAFE static bool number_before(uint64_t pc, uint32_t *number)
     const uint64_t page = 4095;
     if ((pc - 1) % (page + 1) < 6)
         return false; /* the page before need not be there */
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address from a register */
     const uint8_t *code = (const uint8_t *)(uintptr_t)(pc - 7);
     if (code[0] != 0xb8 || code[5] != 0x0f || code[6] != 0x05)
         return false;

@@ -8,8 +8,8 @@
 #include "session.h"
 
 /* A tail longer than this (and than a few periods) does not belong to the last stack: the clock
- * must have failed. The kernel's tick is at most 10 ms. */
-#define TAIL_MAX_NS UINT64_C(20000000)
+ * must have failed. A timer on a loaded machine may miss some ten of the kernel's ticks. */
+#define TAIL_MAX_NS UINT64_C(100000000)
 #define TAIL_MAX_STEPS 4u
 
 /* The largest module id seen by any thread; atomic, only grows. For sample_forget_modules. */

@@ -12,7 +12,6 @@
 #include "paths.h"
 #include "sample.h"
 #include "thread.h"
-#include "tsc.h"
 
 #define NAME_ATTEMPTS 1000u
 #define DRAIN_NS UINT64_C(20000000) /* how long an ending process waits for handlers that run */
@@ -48,7 +47,6 @@ static struct capture_header header_make(void)
 #if defined(__aarch64__)
     header.arch = CAPTURE_AARCH64;
 #endif
-    session.start_tsc = tsc_read();
     return header;
 }
 

@@ -30,7 +30,6 @@ struct session {
     bool is_fork_child; /* began in a forked child                                     */
     uint32_t n_streams; /* given out so far; atomic                                    */
     uint64_t n_samples; /* of all threads; atomic                                      */
-    uint64_t start_tsc; /* cycle counter at start_time_ns                              */
     char output[RECORDING_PATH_MAX]; /* where the profile goes, absolute; "" under sampler-run */
 };
 

@@ -136,6 +136,7 @@ static void begin_records(struct thread *thread, pid_t tid, uint64_t start_cpu_n
     thread->start_cpu_ns = start_cpu_ns;
     thread->n_samples = 0;
     thread->last_node = 0;
+    thread->sample_ns = 0;
     thread->n_path = 0;
     thread->destructor_rounds = 0;
     thread_name_read(thread, mine, thread->name);

@@ -43,6 +43,8 @@ struct thread {
     char name[16];
     uint64_t start_cpu_ns;      /* of its CPU clock when sampling began                          */
     uint64_t n_samples;         /* of this thread                                                */
+    uint64_t sample_end_ns;     /* CLOCK_MONOTONIC when the last sample was done                */
+    uint64_t sample_ns;         /* what it took */
     uint32_t last_node;         /* of its last sample, 0 = none                                  */
     uint32_t last_cut;          /* of its last stack                                             */
     uint32_t n_path;            /* valid entries in path                                         */

@@ -9,13 +9,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "texts.h"
+
 /* Longest build id that makes sense; linkers make 8, 16 or 20 bytes. */
 #define BUILD_ID_MAX_BYTES 64u
-
-static bool text_equal(struct text a, struct text b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
 
 static struct elf_file *open_quietly(const char *path)
 {

@@ -13,6 +13,7 @@
 #include "dwarf_names.h"
 #include "elf_file.h"
 #include "symbols.h"
+#include "texts.h"
 
 /* The result and what it lives in. */
 struct owner {
@@ -60,17 +61,12 @@ __attribute__((format(printf, 2, 3))) static void problem_set(struct work *work,
 
 /* ---- the files ---- */
 
-static bool same_text(struct text a, struct text b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
-
 /* Whether the file is the one that was mapped: by build id, else by what the system says of it. */
 static bool file_is_the_one(const struct recording_module *module, const struct elf_file *file)
 {
     struct text build_id = elf_file_build_id(file);
     if (module->build_id.length != 0)
-        return same_text(module->build_id, build_id);
+        return text_equal(module->build_id, build_id);
     bool known = module->ino != 0 || module->size_bytes != 0 || module->mtime_s != 0;
     return !known || (module->dev == (uint64_t)file->status.st_dev &&
                       module->ino == (uint64_t)file->status.st_ino &&

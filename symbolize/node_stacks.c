@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "module_names.h"
+#include "texts.h"
 
 /* A module that samples met, the same one for all processes that mapped the same file. */
 struct target {
@@ -36,11 +37,6 @@ struct node_stacks {
 };
 
 /* ---- modules ---- */
-
-static bool text_equal(struct text a, struct text b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
 
 static bool module_same_file(const struct recording_module *a, const struct recording_module *b)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "recording_parts.h"
+#include "texts.h"
 
 /* A module's image is code of the kernel's vdso: a few pages. */
 #define IMAGE_MAX_BYTES ((uint64_t)1 << 20)
@@ -145,11 +146,6 @@ static void clock_read(struct reader *reader, struct stream_state *stream, struc
         thread->clock = clock;
         thread->clock_errno = clock_errno;
     }
-}
-
-static bool text_equal(struct text a, struct text b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
 static bool module_equal(const struct recording_module *a, const struct recording_module *b)

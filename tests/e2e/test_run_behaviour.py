@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from e2e import (SAMPLER_RUN, Folded, case, check, check_equal, clean_environment, main, run,
+from e2e import (SAMPLER_RUN, Folded, Skip, case, check, check_equal, clean_environment, main, run,
                  sampler_run, test_program)
 
 
@@ -144,7 +144,10 @@ def several_outputs(_scratch):
 
 def in_terminal(argv):
     """Starts argv as the foreground of a new terminal; returns (pid, terminal's other end)."""
-    pid, terminal = pty.fork()
+    try:
+        pid, terminal = pty.fork()
+    except OSError as error:
+        raise Skip("no terminals here: %s" % error) from error
     if pid == 0:
         os.execve(argv[0], argv, clean_environment())
     return pid, terminal

@@ -7,7 +7,8 @@
 
 #include "build.h"
 
-/* The recording with no path and no build id in its modules, so that no input makes us open files. */
+/* The recording with no path and no build id in its modules, so that no input makes us open files.
+ */
 static void build_without_files(const struct recording *recording)
 {
     struct recording copy = *recording;

@@ -80,7 +80,7 @@ static bool module_describe(const char *path, struct recording_module *module, c
         return false;
     struct text found = elf_file_build_id(file);
     size_t length = found.length < build_id_bytes ? found.length : build_id_bytes;
-    if (length != 0)
+    if (length != 0 && found.bytes != NULL)
         memcpy(build_id, found.bytes, length);
     *module = (struct recording_module){
         .path = {path, strlen(path)},
@@ -116,7 +116,7 @@ static bool chains_print(const struct module_symbols *symbols, const struct arra
     struct names_buffer *buffer = malloc(sizeof *buffer);
     if (buffer == NULL)
         return err_fail_memory(err);
-    for (size_t i = 0; i < asked->n; i++) {
+    for (size_t i = 0; sorted != NULL && i < asked->n; i++) {
         const uint64_t *found =
             bsearch(array_at(asked, i), sorted, symbols->n_chains, sizeof *sorted, vaddr_compare);
         if (found != NULL)

@@ -154,6 +154,30 @@ static void inlined_functions_become_frames(void **state)
     builder_deinit(&b);
 }
 
+/* A return address at the very start of a function lies behind a call at the end of the one before
+ * it; an interrupted pc there is in the function. */
+static void return_addresses_belong_to_the_call(void **state)
+{
+    (void)state;
+    struct self self;
+    struct recording_builder b;
+    struct account account;
+    self_describe(&self);
+    record_self(&b, &self);
+    uint64_t entry = (uint64_t)(uintptr_t)function_with_inlined_leaf - self.module.bias;
+    builder_node(&b, 0, 1, 1, entry);
+    builder_node(&b, 0, 1, 0, entry);
+    builder_sample(&b, 1, 2);
+    builder_sample(&b, 1, 3);
+    struct profile *profile = build_one(&b, &(struct build_options){0}, &account);
+    assert_string_equal(folded(profile, profile->samples[0].stack), "function_with_inlined_leaf");
+    assert_string_not_equal(folded(profile, profile->samples[1].stack),
+                            "function_with_inlined_leaf");
+    profile_destroy(profile);
+    account_deinit(&account);
+    builder_deinit(&b);
+}
+
 static void another_file_gives_no_names(void **state)
 {
     (void)state;
@@ -356,6 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inlined_functions_become_frames),
+        cmocka_unit_test(return_addresses_belong_to_the_call),
         cmocka_unit_test(another_file_gives_no_names),
         cmocka_unit_test(other_nodes_have_words),
         cmocka_unit_test(weights_times_and_threads),

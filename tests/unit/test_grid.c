@@ -1,0 +1,72 @@
+/* test_grid.c - the promises of grid.h. */
+#include "grid.h"
+#include "unit.h"
+
+static void points_are_counted_once(void **state)
+{
+    (void)state;
+    struct grid grid;
+    grid_init(&grid, 1000, 500, 299); /* points at 800, 1800, 2800 ... */
+    assert_int_equal(grid_wait_ns(&grid, 500), 300);
+    assert_int_equal(grid_advance(&grid, 799), 0);
+    assert_int_equal(grid_advance(&grid, 800), 1);
+    assert_int_equal(grid_advance(&grid, 800), 0);
+    assert_int_equal(grid_advance(&grid, 1799), 0);
+    assert_int_equal(grid_advance(&grid, 5799), 4);
+    assert_int_equal(grid_advance(&grid, 5800), 1);
+    assert_int_equal(grid_wait_ns(&grid, 5800), 1000);
+    assert_int_equal(grid_wait_ns(&grid, 99999), 1);
+}
+
+static void clock_going_back_gives_nothing(void **state)
+{
+    (void)state;
+    struct grid grid;
+    grid_init(&grid, 1000, 0, 0);
+    assert_int_equal(grid_advance(&grid, 10000), 10);
+    assert_int_equal(grid_advance(&grid, 3000), 0);
+    assert_int_equal(grid_advance(&grid, 10001), 1);
+}
+
+/* However the ticks fall, the sum is the number of points in the time that passed. */
+static void sum_does_not_depend_on_ticks(void **state)
+{
+    (void)state;
+    uint64_t random = 12345;
+    for (int round = 0; round < 200; round++) {
+        struct grid grid;
+        uint64_t now = 0, sum = 0, period = 1 + random % 5000, phase = random >> 17;
+        grid_init(&grid, period, 0, phase);
+        for (int i = 0; i < 100; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            now += random >> 50;
+            sum += grid_advance(&grid, now);
+        }
+        uint64_t first = 1 + phase % period;
+        assert_int_equal(sum, now < first ? 0 : (now - first) / period + 1);
+    }
+}
+
+/* A thread shorter than a period counts one period as often as its length is a part of it. */
+static void short_threads_are_right_on_average(void **state)
+{
+    (void)state;
+    uint64_t sum = 0;
+    for (uint64_t phase = 0; phase < 1000; phase++) {
+        struct grid grid;
+        grid_init(&grid, 1000, 0, phase);
+        sum += grid_advance(&grid, 250);
+    }
+    assert_int_equal(sum, 250);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_are_counted_once),
+        cmocka_unit_test(clock_going_back_gives_nothing),
+        cmocka_unit_test(sum_does_not_depend_on_ticks),
+        cmocka_unit_test(short_threads_are_right_on_average),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

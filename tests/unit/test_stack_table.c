@@ -1,0 +1,66 @@
+/* test_stack_table.c - the promises of stack_table.h. */
+#include "stack_table.h"
+#include "unit.h"
+
+static uint32_t add(struct stack_table *table, uint32_t parent, uint32_t place, uint64_t offset)
+{
+    assert_int_equal(stack_table_find(table, parent, place, offset), 0);
+    assert_true(stack_table_reserve(table));
+    return stack_table_add(table, parent, place, offset);
+}
+
+static void nodes_are_numbered_and_found(void **state)
+{
+    (void)state;
+    struct stack_table table;
+    assert_true(stack_table_init(&table, 100));
+    assert_int_equal(add(&table, 0, 2, 0x1000), 1);
+    assert_int_equal(add(&table, 1, 2, 0x1000), 2); /* another parent */
+    assert_int_equal(add(&table, 0, 3, 0x1000), 3); /* exact          */
+    assert_int_equal(add(&table, 0, 4, 0x1000), 4); /* another module */
+    assert_int_equal(add(&table, 0, 2, 0x1001), 5); /* another place  */
+    assert_int_equal(add(&table, 0, 2, UINT64_MAX), 6);
+    assert_int_equal(add(&table, 0, STACK_PLACE_CUT, 3), 7);
+    assert_int_equal(stack_table_find(&table, 0, 2, 0x1000), 1);
+    assert_int_equal(stack_table_find(&table, 1, 2, 0x1000), 2);
+    assert_int_equal(stack_table_find(&table, 0, STACK_PLACE_CUT, 3), 7);
+    stack_table_deinit(&table);
+}
+
+/* Across many splits of buckets and several segments: every node is found, and by its own number.
+ */
+static void growing_loses_nothing(void **state)
+{
+    (void)state;
+    enum { N = 70000 };
+    struct stack_table table;
+    assert_true(stack_table_init(&table, N));
+    for (uint32_t i = 1; i <= N; i++)
+        assert_int_equal(add(&table, i / 3, i % 7 << 1, (uint64_t)i * 16), i);
+    for (uint32_t i = 1; i <= N; i++)
+        assert_int_equal(stack_table_find(&table, i / 3, i % 7 << 1, (uint64_t)i * 16), i);
+    assert_int_equal(stack_table_find(&table, 1, 0, 1), 0);
+    stack_table_deinit(&table);
+}
+
+static void full_is_said(void **state)
+{
+    (void)state;
+    struct stack_table table;
+    assert_true(stack_table_init(&table, 20));
+    for (uint32_t i = 1; i <= 20; i++)
+        add(&table, 0, 0, i);
+    assert_false(stack_table_reserve(&table));
+    assert_int_equal(stack_table_find(&table, 0, 0, 20), 20);
+    stack_table_deinit(&table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_are_numbered_and_found),
+        cmocka_unit_test(growing_loses_nothing),
+        cmocka_unit_test(full_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
