@@ -178,10 +178,9 @@ static void write_names(struct json *json, const struct profile *profile, uint32
         name_event(json, "thread_name", ids, name.length != 0 ? name : process_name);
 }
 
-static bool chrome_trace_write(const struct profile *profile, const struct format_options *options,
-                               const struct format_notes *notes, struct sink *out, struct err *err)
+static bool write_profile(const struct profile *profile, const struct format_notes *notes,
+                          struct sink *out, struct err *err)
 {
-    (void)options;
     bool *has_samples = calloc((size_t)profile->n_threads + 1, sizeof *has_samples);
     if (has_samples == NULL)
         return err_fail_memory(err);
@@ -204,6 +203,18 @@ static bool chrome_trace_write(const struct profile *profile, const struct forma
     json_object_end(&json);
     sink_text(out, "\n");
     free(has_samples);
+    return ok;
+}
+
+static bool chrome_trace_write(const struct profile *profile, const struct format_options *options,
+                               const struct format_notes *notes, struct sink *out, struct err *err)
+{
+    (void)options;
+    struct profile *made;
+    const struct profile *samples;
+    bool ok = profile_with_samples(profile, &samples, &made, err) &&
+              write_profile(samples, notes, out, err);
+    profile_destroy(made);
     return ok;
 }
 

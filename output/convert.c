@@ -33,9 +33,30 @@ static bool weights_are_known(const struct profile *profile)
            profile_kind_find(profile, PROFILE_UNIT_COUNT) < profile->n_kinds;
 }
 
+/* The first sample of `thread` or of a later one. */
+static size_t first_sample(const struct profile *profile, uint64_t thread)
+{
+    size_t low = 0, high = profile->n_samples;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (profile->samples[middle].thread < thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct profile_timeline profile_timeline_make(const struct profile *profile)
 {
-    return (struct profile_timeline){.profile = profile};
+    return (struct profile_timeline){.profile = profile, .end = profile->n_samples};
+}
+
+struct profile_timeline profile_timeline_make_thread(const struct profile *profile, uint32_t thread)
+{
+    return (struct profile_timeline){.profile = profile,
+                                     .next = first_sample(profile, thread),
+                                     .end = first_sample(profile, (uint64_t)thread + 1)};
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -48,46 +69,65 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t sample_end_ns(const struct profile *profile, size_t index)
+/* A sample taken at its time, for what passed before it. */
+static void place_sampled(const struct profile *profile, uint64_t cursor_ns,
+                          struct profile_slice *slice)
 {
-    const struct profile_sample *sample = &profile->samples[index];
+    uint64_t time_ns = profile->samples[slice->sample].time_ns;
+    uint64_t weight_ns = profile_sample_ns(profile, slice->sample);
+    uint64_t begin_ns = time_ns > weight_ns ? time_ns - weight_ns : 0;
+    bool runs_on = begin_ns <= add_saturated(cursor_ns, profile->period / 2);
+    slice->begin_ns = runs_on ? cursor_ns : begin_ns;
+    slice->end_ns = add_saturated(slice->begin_ns, weight_ns);
+}
+
+/* A sample that begins at its time. */
+static void place_measured(const struct profile *profile, struct profile_slice *slice)
+{
+    const struct profile_sample *sample = &profile->samples[slice->sample];
     const struct profile_sample *next = sample + 1;
-    bool has_next = index + 1 < profile->n_samples && next->thread == sample->thread;
-    if (!weights_are_known(profile))
-        return has_next ? next->time_ns : later(sample->time_ns, profile->duration_ns);
+    bool has_next = slice->sample + 1 < profile->n_samples && next->thread == sample->thread;
+    slice->begin_ns = sample->time_ns;
+    if (weights_are_known(profile)) {
+        slice->end_ns = add_saturated(sample->time_ns, profile_sample_ns(profile, slice->sample));
+        if (has_next)
+            slice->end_ns = earlier(slice->end_ns, next->time_ns);
+    } else {
+        slice->end_ns = has_next ? next->time_ns : later(sample->time_ns, profile->duration_ns);
+    }
+}
+
+/* Nothing is known of a thread before its first sample: that one begins where it did. */
+static uint64_t line_start(const struct profile *profile, size_t index)
+{
+    if (!profile->has_times)
+        return 0;
+    uint64_t time_ns = profile->samples[index].time_ns;
     uint64_t weight_ns = profile_sample_ns(profile, index);
-    uint64_t end_ns = add_saturated(sample->time_ns, weight_ns);
-    if (!has_next)
-        return end_ns;
-    if (profile->period == 0)
-        return earlier(end_ns, next->time_ns);
-    uint64_t reach_ns = later(weight_ns, profile_sample_ns(profile, index + 1));
-    if (next->time_ns - sample->time_ns <= add_saturated(reach_ns, profile->period / 2))
-        return next->time_ns;
-    return end_ns;
+    return time_ns > weight_ns ? time_ns - weight_ns : 0;
 }
 
 bool profile_timeline_next(struct profile_timeline *timeline, struct profile_slice *slice)
 {
     const struct profile *profile = timeline->profile;
     size_t index = timeline->next;
-    if (index == profile->n_samples)
+    if (index == timeline->end)
         return false;
     timeline->next++;
     const struct profile_sample *sample = &profile->samples[index];
-    slice->sample = index;
-    slice->thread = sample->thread;
-    slice->stack = sample->stack;
-    if (profile->has_times) {
-        slice->begin_ns = sample->time_ns;
-        slice->end_ns = sample_end_ns(profile, index);
-        return true;
-    }
+    *slice =
+        (struct profile_slice){.sample = index, .thread = sample->thread, .stack = sample->stack};
     if (index == 0 || sample[-1].thread != sample->thread)
-        timeline->clock_ns = 0;
-    slice->begin_ns = timeline->clock_ns;
-    timeline->clock_ns = add_saturated(timeline->clock_ns, profile_sample_ns(profile, index));
-    slice->end_ns = timeline->clock_ns;
+        timeline->cursor_ns = line_start(profile, index);
+    if (!profile->has_times) {
+        slice->begin_ns = timeline->cursor_ns;
+        slice->end_ns = add_saturated(slice->begin_ns, profile_sample_ns(profile, index));
+    } else if (profile->period != 0 && weights_are_known(profile)) {
+        place_sampled(profile, timeline->cursor_ns, slice);
+    } else {
+        place_measured(profile, slice);
+    }
+    timeline->cursor_ns = slice->end_ns;
     return true;
 }
 
@@ -351,4 +391,17 @@ bool profile_spans_to_samples(const struct profile *in, struct profile **out, st
     walk_self_times(&walk);
     free(walk.stacks);
     return profile_builder_finish(walk.builder, out, err);
+}
+
+bool profile_with_samples(const struct profile *in, const struct profile **use,
+                          struct profile **made, struct err *err)
+{
+    *made = NULL;
+    *use = in;
+    if (in->n_samples != 0 || in->n_spans <= 1)
+        return true;
+    if (!profile_spans_to_samples(in, made, err))
+        return false;
+    *use = *made;
+    return true;
 }

@@ -4,14 +4,14 @@
  *   spans   -> maximal intervals of one innermost span                        -> profile of samples
  *
  * How long a sample lasts
- *   A sample begins at its time. It stands for profile_sample_ns(), its weight. With times:
- *   - period == 0 (intervals measured, not sampled): it lasts its weight, at most until the next
- *     sample of its thread.
- *   - period != 0: samples come late or early, and the weight says what passed before a sample
- *     while the line shows what follows. So two samples of a thread further apart than the larger
- *     of their weights plus half a period have a gap between them (the thread slept), and the
- *     first lasts its weight; otherwise it lasts until the second begins.
- *   - weight unknown: until the next one; the last one to the end of the profile.
+ *   It stands for profile_sample_ns(), its weight. With times:
+ *   - period != 0 (a sampling profile): it lasts exactly its weight, so that self times add up to
+ *     the weights whatever the format. The weight passed before the sample was taken. Samples
+ *     follow each other without a gap, up to half a period later than they were, as long as the
+ *     thread runs; one that began later than that (the thread slept) begins where it did.
+ *   - period == 0 (intervals measured, not sampled): it begins at its time and lasts its weight, at
+ *     most until the next sample of its thread.
+ *   - weight unknown: from its time until the next one; the last one to the end of the profile.
  *   Without times the samples of each thread are laid end to end from 0: an invented line, which
  *   writers have to say.
  *
@@ -38,8 +38,9 @@ uint64_t profile_sample_ns(const struct profile *profile, size_t index);
 
 struct profile_timeline {
     const struct profile *profile;
-    size_t next;
-    uint64_t clock_ns; /* invented line: where the thread has come to */
+    size_t next;        /* sample to come                            */
+    size_t end;         /* behind the last                           */
+    uint64_t cursor_ns; /* where the thread's line has come to       */
 };
 
 struct profile_slice {
@@ -50,7 +51,10 @@ struct profile_slice {
     uint64_t end_ns;   /* >= begin_ns */
 };
 
+/* Of all threads, one after another, or of one. */
 struct profile_timeline profile_timeline_make(const struct profile *profile);
+struct profile_timeline profile_timeline_make_thread(const struct profile *profile,
+                                                     uint32_t thread);
 
 /* The next sample in profile order (thread by thread, by time); false after the last. */
 bool profile_timeline_next(struct profile_timeline *timeline, struct profile_slice *slice);
@@ -88,5 +92,10 @@ MUST_CHECK bool profile_samples_to_spans(const struct profile *in, struct profil
  */
 MUST_CHECK bool profile_spans_to_samples(const struct profile *in, struct profile **out,
                                          struct err *err);
+
+/* For writers that show samples: `*use` is `in` if that has samples or no spans; else `*made`,
+ * which the caller destroys in every case (NULL if nothing was made). */
+MUST_CHECK bool profile_with_samples(const struct profile *in, const struct profile **use,
+                                     struct profile **made, struct err *err);
 
 #endif

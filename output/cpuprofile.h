@@ -9,6 +9,7 @@
 #define SAMPLER_CPUPROFILE_H
 
 #include "array.h"
+#include "convert.h"
 #include "format.h"
 
 extern const struct format format_cpuprofile;
@@ -137,17 +138,24 @@ struct json;
 void cpuprofile_write_call_frame(struct json *json, const struct cpuprofile_tree *tree,
                                  uint32_t node);
 
-/* The samples in order, laid on the time axis so that each lasts exactly its weight: contiguous
- * while the thread runs (up to half a period late), with an idle entry where it did not. Threads
- * come one after another when all are selected. Two runs give the same. */
+/* The time line of convert.h as V8 tells it: an entry lasts until the next, so an idle one stands
+ * where the thread did not run. Threads come one after another when all are selected. Two runs give
+ * the same. */
+enum cpuprofile_line_state {
+    CPUPROFILE_LINE_RUNS,
+    CPUPROFILE_LINE_SLICE_WAITS, /* behind the idle entry just told */
+    CPUPROFILE_LINE_ENDED,
+};
+
 struct cpuprofile_timeline {
     const struct cpuprofile_tree *tree;
-    struct cpuprofile_selection selection;
-    size_t next;        /* sample to come                                  */
+    struct profile_timeline line;
+    struct profile_slice slice;
+    enum cpuprofile_line_state state;
+    bool has_begun;
+    uint32_t thread;    /* of the last slice                               */
+    uint64_t shift_ns;  /* added to times of this thread                   */
     uint64_t cursor_ns; /* end of what was told, since the profile's start */
-    uint64_t shift_ns;  /* added to times of the current thread            */
-    uint32_t thread;    /* of the current run of samples                   */
-    bool is_ended;
 };
 
 struct cpuprofile_entry {

@@ -1,8 +1,8 @@
 /* cpuprofile_read.c - struct cpuprofile -> profile.
  *
  * A sample lasts until the next one (the last: until the end of the file), and that is its weight.
- * Its stack is the path below the root; a sample of the root itself has no frame. The closing
- * sample writers append (root, no length) is dropped. */
+ * Its stack is the path below the root; a sample of the root itself has no frame. As the last one
+ * it only ends the one before (the thread may end before the file does) and is no sample. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static void add_samples(struct profile_builder *builder, const struct cpuprofile
         uint32_t node = (uint32_t) * (const double *)array_at(&file->samples, i);
         double time_us = *(const double *)array_at(&file->times, i) - base_us;
         double weight_us = cpuprofile_weight_us(file, i);
-        if (i + 1 == n && n > 1 && node == file->root && weight_us == 0)
+        if (i + 1 == n && node == file->root)
             return;
         uint64_t begin_ns = to_ns(time_us);
         /* Ends are rounded, not lengths, so that lengths add up to the whole. */

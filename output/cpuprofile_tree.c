@@ -94,9 +94,11 @@ static uint32_t child_of(struct cpuprofile_tree *tree, struct child_table *table
     return index;
 }
 
-static bool is_selected(struct cpuprofile_selection selection, const struct profile_sample *sample)
+static struct profile_timeline line_of(const struct profile *profile,
+                                       struct cpuprofile_selection selection)
 {
-    return selection.is_all || sample->thread == selection.thread;
+    return selection.is_all ? profile_timeline_make(profile)
+                            : profile_timeline_make_thread(profile, selection.thread);
 }
 
 /* Marks the stacks that samples use, and their parents, with depth; 0 = unused. Parents come before
@@ -104,10 +106,9 @@ static bool is_selected(struct cpuprofile_selection selection, const struct prof
 static uint32_t *stack_depths(const struct profile *profile, struct cpuprofile_selection selection)
 {
     uint32_t *depths = calloc(profile->n_stacks, sizeof *depths);
-    for (size_t i = 0; depths != NULL && i < profile->n_samples; i++) {
-        if (is_selected(selection, &profile->samples[i]))
-            depths[profile->samples[i].stack] = 1;
-    }
+    struct profile_timeline samples = line_of(profile, selection);
+    for (size_t i = samples.next; depths != NULL && i < samples.end; i++)
+        depths[profile->samples[i].stack] = 1;
     for (uint32_t i = profile->n_stacks; depths != NULL && i-- > 1;) {
         if (depths[i] != 0)
             depths[profile->stacks[i].parent] = 1;
@@ -188,29 +189,19 @@ static bool count_line(struct cpuprofile_tree *tree, struct cpuprofile_out_node 
     return true;
 }
 
-static int kind_of_unit(const struct profile *profile, enum profile_unit unit)
-{
-    for (uint32_t k = 0; k < profile->n_kinds; k++) {
-        if (profile->kinds[k].unit == unit)
-            return (int)k;
-    }
-    return -1;
-}
-
 /* How often a sample was taken: its count if the profile has one, else once. */
 static uint64_t sample_hits(const struct profile *profile, size_t index)
 {
-    int kind = kind_of_unit(profile, PROFILE_UNIT_COUNT);
-    return kind < 0 ? 1 : profile->values[index * profile->n_kinds + (uint32_t)kind];
+    uint32_t kind = profile_kind_find(profile, PROFILE_UNIT_COUNT);
+    return kind == profile->n_kinds ? 1 : profile->values[index * profile->n_kinds + kind];
 }
 
 static bool count_hits(struct cpuprofile_tree *tree, struct cpuprofile_selection selection)
 {
     const struct profile *profile = tree->profile;
-    for (size_t i = 0; i < profile->n_samples; i++) {
+    struct profile_timeline samples = line_of(profile, selection);
+    for (size_t i = samples.next; i < samples.end; i++) {
         const struct profile_sample *sample = &profile->samples[i];
-        if (!is_selected(selection, sample))
-            continue;
         struct cpuprofile_out_node *node = node_at(tree, tree->node_of_stack[sample->stack]);
         uint64_t n_hits = sample_hits(profile, i);
         uint32_t line = profile->frames[profile->stacks[sample->stack].frame].line;
@@ -284,73 +275,45 @@ void cpuprofile_tree_deinit(struct cpuprofile_tree *tree)
 /* ---- the time axis ----------------------------------------------------------------------------
  */
 
-/* How long a sample is shown: its time if it has one, else an interval for each count. */
-static uint64_t sample_ns(const struct profile *profile, size_t index)
-{
-    int kind = kind_of_unit(profile, PROFILE_UNIT_NS);
-    if (kind >= 0)
-        return profile->values[index * profile->n_kinds + (uint32_t)kind];
-    uint64_t interval_ns = profile->period != 0 ? profile->period : DEFAULT_INTERVAL_NS;
-    uint64_t count = profile->n_kinds == 0 ? 1 : profile->values[index * profile->n_kinds];
-    uint64_t length_ns;
-    return __builtin_mul_overflow(count, interval_ns, &length_ns) ? UINT64_MAX / 4 : length_ns;
-}
-
-/* Where a sample would begin by its own time: its weight was used before it was taken. */
-static uint64_t wanted_begin_ns(const struct profile *profile, size_t index)
-{
-    uint64_t time_ns = profile->samples[index].time_ns;
-    uint64_t length_ns = sample_ns(profile, index);
-    if (profile->period == 0)
-        return time_ns; /* formats whose samples begin at their time */
-    return time_ns > length_ns ? time_ns - length_ns : 0;
-}
-
 void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
                               const struct cpuprofile_tree *tree,
                               struct cpuprofile_selection selection)
 {
     *timeline =
-        (struct cpuprofile_timeline){.tree = tree, .selection = selection, .thread = UINT32_MAX};
+        (struct cpuprofile_timeline){.tree = tree, .line = line_of(tree->profile, selection)};
 }
 
 bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry)
 {
-    const struct profile *profile = timeline->tree->profile;
-    size_t i = timeline->next;
-    while (i < profile->n_samples && !is_selected(timeline->selection, &profile->samples[i]))
-        i++;
-    timeline->next = i;
-    if (i >= profile->n_samples) {
-        if (timeline->is_ended)
-            return false;
-        timeline->is_ended = true;
-        *entry =
-            (struct cpuprofile_entry){.node = CPUPROFILE_ROOT, .begin_ns = timeline->cursor_ns};
+    const struct cpuprofile_tree *tree = timeline->tree;
+    struct profile_slice *slice = &timeline->slice;
+    if (timeline->state == CPUPROFILE_LINE_ENDED)
+        return false;
+    if (timeline->state == CPUPROFILE_LINE_SLICE_WAITS) {
+        timeline->state = CPUPROFILE_LINE_RUNS;
+    } else if (!profile_timeline_next(&timeline->line, slice)) {
+        timeline->state = CPUPROFILE_LINE_ENDED;
+        uint64_t end_ns = timeline->has_begun ? timeline->cursor_ns : tree->profile->duration_ns;
+        *entry = (struct cpuprofile_entry){.node = CPUPROFILE_ROOT, .begin_ns = end_ns};
         return true;
-    }
-    const struct profile_sample *sample = &profile->samples[i];
-    if (sample->thread != timeline->thread) {
+    } else {
         /* Threads one after another: the next begins where this one ended (the difference may wrap,
          * the sum is right again). */
-        if (timeline->thread != UINT32_MAX)
-            timeline->shift_ns = timeline->cursor_ns - wanted_begin_ns(profile, i);
-        timeline->thread = sample->thread;
+        if (timeline->has_begun && slice->thread != timeline->thread)
+            timeline->shift_ns = timeline->cursor_ns - slice->begin_ns;
+        timeline->thread = slice->thread;
+        uint64_t begin_ns = slice->begin_ns + timeline->shift_ns;
+        if (timeline->has_begun && begin_ns > timeline->cursor_ns) {
+            *entry =
+                (struct cpuprofile_entry){.node = CPUPROFILE_IDLE, .begin_ns = timeline->cursor_ns};
+            timeline->state = CPUPROFILE_LINE_SLICE_WAITS;
+            return true;
+        }
     }
-    uint64_t begin_ns =
-        profile->has_times ? wanted_begin_ns(profile, i) + timeline->shift_ns : timeline->cursor_ns;
-    uint64_t slack_ns = profile->period != 0 ? profile->period / 2 : 0;
-    if (begin_ns > timeline->cursor_ns + slack_ns) {
-        uint64_t idle_ns = timeline->cursor_ns;
-        timeline->cursor_ns = begin_ns;
-        *entry = (struct cpuprofile_entry){.node = CPUPROFILE_IDLE, .begin_ns = idle_ns};
-        if (idle_ns != 0)
-            return true; /* before its first sample nothing is known of a thread */
-    }
-    *entry = (struct cpuprofile_entry){.node = timeline->tree->node_of_stack[sample->stack],
-                                       .begin_ns = timeline->cursor_ns};
-    timeline->cursor_ns += sample_ns(profile, i);
-    timeline->next = i + 1;
+    *entry = (struct cpuprofile_entry){.node = tree->node_of_stack[slice->stack],
+                                       .begin_ns = slice->begin_ns + timeline->shift_ns};
+    timeline->cursor_ns = slice->end_ns + timeline->shift_ns;
+    timeline->has_begun = true;
     return true;
 }
 

@@ -121,8 +121,8 @@ static size_t count_threads(const struct profile *profile)
     return n;
 }
 
-static bool cpuprofile_write(const struct profile *profile, const struct format_options *options,
-                             const struct format_notes *notes, struct sink *out, struct err *err)
+static bool write_profile(const struct profile *profile, const struct format_options *options,
+                          const struct format_notes *notes, struct sink *out, struct err *err)
 {
     struct cpuprofile_selection selection = {.is_all = options->thread == 0,
                                              .thread = options->thread};
@@ -152,6 +152,17 @@ static bool cpuprofile_write(const struct profile *profile, const struct format_
     return ok;
 }
 
+static bool cpuprofile_write(const struct profile *profile, const struct format_options *options,
+                             const struct format_notes *notes, struct sink *out, struct err *err)
+{
+    struct profile *made;
+    const struct profile *samples;
+    bool ok = profile_with_samples(profile, &samples, &made, err) &&
+              write_profile(samples, options, notes, out, err);
+    profile_destroy(made);
+    return ok;
+}
+
 /* An object that begins with one of the layouts' keys. */
 static int cpuprofile_sniff(const uint8_t *head, size_t head_bytes)
 {
@@ -172,7 +183,7 @@ const struct format format_cpuprofile = {
     .name = "cpuprofile",
     .extensions = (const char *const[]){"cpuprofile", NULL},
     .about = "V8 CPU profile: Chrome DevTools, VS Code, speedscope",
-    .keeps = KEEPS_SAMPLES | KEEPS_TIMES | KEEPS_FILES | KEEPS_ALL_KINDS,
+    .keeps = KEEPS_SAMPLES | KEEPS_TIMES | KEEPS_FILES,
     .is_one_thread = true,
     .sniff = cpuprofile_sniff,
     .read = cpuprofile_read,

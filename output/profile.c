@@ -322,11 +322,11 @@ static bool builder_order(struct profile_builder *builder)
     struct storage *storage = &builder->storage;
     if (!profile_order_samples(&storage->samples, &storage->values, builder->n_kinds,
                                (uint32_t)storage->threads.n) ||
-        !profile_order_spans(&storage->spans)) {
+        !profile_order_spans(&storage->spans) ||
+        !profile_place_instants(&storage->instants, &storage->spans)) {
         builder_fail(builder, FAILURE_MEMORY);
         return false;
     }
-    profile_place_instants(&storage->instants, &storage->spans);
     return true;
 }
 

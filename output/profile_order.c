@@ -242,23 +242,53 @@ static bool span_has_begun(const struct profile_span *span, const struct profile
     return span->begin_ns <= instant->time_ns;
 }
 
-void profile_place_instants(struct array *instants, const struct array *spans)
+static bool instant_is_before(const struct profile_instant *a, const struct profile_instant *b)
+{
+    return a->thread != b->thread ? a->thread < b->thread : a->time_ns < b->time_ns;
+}
+
+/* Sets `order` to the instants by (thread, time), without moving them; without items when they are
+ * in that order as they stand. */
+static bool instant_order_find(const struct profile_instant *instants, size_t n,
+                               struct order *order)
+{
+    bool sorted = true;
+    for (size_t i = 1; i < n && sorted; i++)
+        sorted = !instant_is_before(&instants[i], &instants[i - 1]);
+    *order = (struct order){.n = n};
+    if (sorted)
+        return true;
+    if (!order_init(order, n))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        order->items[i].key = instants[i].time_ns;
+    sort_by_key(order);
+    for (size_t i = 0; i < n; i++)
+        order->items[i].key = instants[order->items[i].index].thread;
+    sort_by_key(order);
+    return true;
+}
+
+/* One sweep over spans and instants. `inner` is the innermost span still open; the ones left behind
+ * on the way out have ended, so no later instant and no span begun later lies in them, and nothing
+ * is looked at twice. */
+bool profile_place_instants(struct array *instants, const struct array *spans)
 {
     const struct profile_span *rows = spans->items;
+    struct profile_instant *all = instants->items;
+    struct order order;
+    if (!instant_order_find(all, instants->n, &order))
+        return false;
+    uint32_t begun = 0, inner = 0;
     for (size_t i = 0; i < instants->n; i++) {
-        struct profile_instant *instant = array_at(instants, i);
-        size_t low = 0, high = spans->n - 1; /* the last one begun, or 0 */
-        while (low < high) {
-            size_t middle = high - (high - low) / 2;
-            if (span_has_begun(&rows[middle], instant))
-                low = middle;
-            else
-                high = middle - 1;
-        }
-        uint32_t span = (uint32_t)low;
-        while (span != 0 &&
-               (rows[span].thread != instant->thread || rows[span].end_ns < instant->time_ns))
-            span = rows[span].parent;
-        instant->span = span;
+        struct profile_instant *instant = &all[order.items == NULL ? i : order.items[i].index];
+        while (begun + 1 < spans->n && span_has_begun(&rows[begun + 1], instant))
+            inner = ++begun;
+        while (inner != 0 &&
+               (rows[inner].thread != instant->thread || rows[inner].end_ns < instant->time_ns))
+            inner = rows[inner].parent;
+        instant->span = inner;
     }
+    order_deinit(&order);
+    return true;
 }

@@ -16,7 +16,7 @@ MUST_CHECK bool profile_order_samples(struct array *samples, struct array *value
 /* Sorts `spans` (entry 0 is "none" and stays) and fills in `parent`. */
 MUST_CHECK bool profile_order_spans(struct array *spans);
 
-/* Fills in `span` of each instant. The spans are in order. */
-void profile_place_instants(struct array *instants, const struct array *spans);
+/* Fills in `span` of each instant, linear in both. The spans are in order. */
+MUST_CHECK bool profile_place_instants(struct array *instants, const struct array *spans);
 
 #endif

@@ -89,7 +89,8 @@ static bool differ(char *where, size_t where_bytes, const char *step)
 {
     char rest[512];
     snprintf(rest, sizeof rest, "%s", where);
-    snprintf(where, where_bytes, "/%s%s", step, rest);
+    if (snprintf(where, where_bytes, "/%s%s", step, rest) >= (int)where_bytes)
+        where[where_bytes - 1] = '\0'; /* cut: only for people */
     return false;
 }
 

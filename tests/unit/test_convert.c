@@ -78,20 +78,88 @@ static void neighbours_share_spans(void **state)
     (void)state;
     struct profile_builder *builder = timed_builder(PROFILE_UNIT_NS, true, 10);
     sample(builder, 1, "a1;b1", 100, 10);
-    sample(builder, 1, "a2;b2;c", 112, 10); /* late, but not by half a period */
-    sample(builder, 1, "a2;d", 120, 20);
+    sample(builder, 1, "a2;b2;c", 112, 10); /* late, but not by more than half a period */
+    sample(builder, 1, "a2;d", 130, 20);
     sample(builder, 1, "a1;b", 140, 10); /* not the b of before: d was in between */
     sample(builder, 1, "e", 150, 10);
     sample(builder, 1, "e", 200, 10); /* the thread slept */
     sample(builder, 0, "e", 160, 10); /* another thread */
-    expect_spans_of(builder_finish(builder), "0 e 160 170 0\n"
-                                             "1 a 100 150 0\n"
-                                             "1 b 100 120 2\n"
-                                             "1 c 112 120 3\n"
-                                             "1 d 120 140 2\n"
-                                             "1 b 140 150 2\n"
-                                             "1 e 150 160 0\n"
-                                             "1 e 200 210 0\n");
+    expect_spans_of(builder_finish(builder), "0 e 150 160 0\n"
+                                             "1 a 90 140 0\n"
+                                             "1 b 90 110 2\n"
+                                             "1 c 100 110 3\n"
+                                             "1 d 110 130 2\n"
+                                             "1 b 130 140 2\n"
+                                             "1 e 140 150 0\n"
+                                             "1 e 190 200 0\n");
+}
+
+/* Half a period of lateness is bridged, a nanosecond more is a gap. */
+static void half_a_period_is_bridged(void **state)
+{
+    (void)state;
+    for (uint64_t late = 5; late <= 6; late++) {
+        struct profile_builder *builder = timed_builder(PROFILE_UNIT_NS, true, 10);
+        sample(builder, 1, "a", 10, 10);
+        sample(builder, 1, "a", 20 + late, 10);
+        expect_spans_of(builder_finish(builder),
+                        late == 5 ? "1 a 0 20 0\n" : "1 a 0 10 0\n1 a 16 26 0\n");
+    }
+}
+
+/* However samples come, bunched or late, the line of each thread is as long as its weights, and
+ * bridged lateness does not add up. */
+static void sampled_time_is_kept_to_the_unit(void **state)
+{
+    (void)state;
+    enum { N = 2000, PERIOD = 1000 };
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_NS, true, PERIOD);
+    thread_add(builder, "", 1, "", 2);
+    uint64_t time_ns = 0, chance = 1, sums[3] = {0}, shown[3] = {0};
+    for (size_t i = 0; i < N; i++) {
+        chance = chance * UINT64_C(6364136223846793005) + 1;
+        uint64_t weight = (chance >> 60) % 4 * PERIOD; /* 0: merged into another sample's */
+        time_ns += weight + (chance >> 33) % 700;
+        sample(builder, 1 + (i >= N / 2), i % 3 == 0 ? "a;b" : "a", time_ns, weight);
+        sums[1 + (i >= N / 2)] += weight;
+    }
+    struct profile *profile = builder_finish(builder);
+    struct profile_timeline line = profile_timeline_make(profile);
+    struct profile_slice slice;
+    uint64_t cursor_ns[3] = {0};
+    while (profile_timeline_next(&line, &slice)) {
+        const struct profile_sample *sample = &profile->samples[slice.sample];
+        assert_true(slice.begin_ns >= cursor_ns[slice.thread]);
+        assert_int_equal(slice.end_ns - slice.begin_ns, profile_sample_ns(profile, slice.sample));
+        assert_true(slice.end_ns <= sample->time_ns &&
+                    sample->time_ns - slice.end_ns <= PERIOD / 2);
+        cursor_ns[slice.thread] = slice.end_ns;
+        shown[slice.thread] += slice.end_ns - slice.begin_ns;
+    }
+    assert_memory_equal(shown, sums, sizeof sums);
+    profile_destroy(profile);
+}
+
+static void one_thread_is_laid_as_among_all(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = timed_builder(PROFILE_UNIT_NS, true, 10);
+    sample(builder, 0, "z", 40, 10);
+    sample(builder, 1, "a", 100, 10);
+    sample(builder, 1, "b", 110, 10);
+    struct profile *profile = builder_finish(builder);
+    struct profile_timeline line = profile_timeline_make_thread(profile, 1);
+    struct profile_slice slice;
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_true(profile_timeline_next(&line, &slice));
+        assert_int_equal(slice.thread, 1);
+        assert_int_equal(slice.begin_ns, 90 + i * 10);
+        assert_int_equal(slice.end_ns, 100 + i * 10);
+    }
+    assert_false(profile_timeline_next(&line, &slice));
+    line = profile_timeline_make_thread(profile, UINT32_MAX);
+    assert_false(profile_timeline_next(&line, &slice));
+    profile_destroy(profile);
 }
 
 /* The weight of a late sample tells that the thread ran before it. */
@@ -99,10 +167,10 @@ static void missed_ticks_are_no_gap(void **state)
 {
     (void)state;
     struct profile_builder *builder = timed_builder(PROFILE_UNIT_COUNT, true, 10);
-    sample(builder, 1, "a", 0, 1);
-    sample(builder, 1, "a", 40, 4);
-    sample(builder, 1, "a", 66, 1); /* 26 after a sample of 4 periods: no gap; ends after 1 */
-    expect_spans_of(builder_finish(builder), "1 a 0 76 0\n");
+    sample(builder, 1, "a", 10, 1);
+    sample(builder, 1, "a", 50, 4);
+    sample(builder, 1, "a", 76, 1); /* ran the last 10 of 26 */
+    expect_spans_of(builder_finish(builder), "1 a 0 50 0\n1 a 66 76 0\n");
 }
 
 static void measured_intervals_are_exact(void **state)
@@ -250,6 +318,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_share_spans),
+        cmocka_unit_test(half_a_period_is_bridged),
+        cmocka_unit_test(sampled_time_is_kept_to_the_unit),
+        cmocka_unit_test(one_thread_is_laid_as_among_all),
         cmocka_unit_test(missed_ticks_are_no_gap),
         cmocka_unit_test(measured_intervals_are_exact),
         cmocka_unit_test(without_weights_samples_last_until_the_next),

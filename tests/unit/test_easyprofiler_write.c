@@ -164,7 +164,7 @@ static struct profile *sampled_profile(void)
     scalars->period = 1000000;
     for (uint32_t t = 0; t < N_ELEMENTS(lines); t++) {
         uint32_t thread = add_thread(builder, 0, 100 + t, "sampled");
-        struct profile_sample sample = {.thread = thread};
+        struct profile_sample sample = {.thread = thread, .time_ns = 1000000};
         const uint64_t value = 1000000;
         for (const char *c = lines[t];; c++) {
             if (*c >= 'a') {
@@ -427,33 +427,43 @@ static void the_header_spans_all_records(void **state)
     written_free(&w);
 }
 
-static void of_samples_at_one_time_the_last_counts(void **state)
+/* Measured intervals end where the next begins; samples of a clock each stand for their weight. */
+static void samples_at_one_time_by_their_kind(void **state)
 {
     (void)state;
     static const uint64_t times[] = {1000, 1000, 2000};
-    struct profile_builder *builder = builder_make(0, 0);
-    struct profile_scalars *scalars = profile_builder_scalars(builder);
-    scalars->n_kinds = 1;
-    scalars->kinds[0] = (struct profile_kind){profile_add_cstring(builder, "cpu"), PROFILE_UNIT_NS};
-    scalars->has_times = true;
-    scalars->period = 1000;
-    uint32_t thread = add_thread(builder, 0, 5, "t");
-    for (size_t i = 0; i < N_ELEMENTS(times); i++) {
-        const uint64_t value = 1000;
-        uint32_t frame = profile_add_named_frame(builder, &"abc"[i], 1);
-        const struct profile_sample sample = {
-            .thread = thread, .stack = profile_add_stack(builder, 0, frame), .time_ns = times[i]};
-        profile_add_sample(builder, &sample, &value);
+    static const struct {
+        uint64_t period, first_ns;
+        const char *names;
+    } cases[] = {{0, 1000, "bc"}, {1000, 0, "abc"}};
+    for (size_t k = 0; k < N_ELEMENTS(cases); k++) {
+        struct profile_builder *builder = builder_make(0, 0);
+        struct profile_scalars *scalars = profile_builder_scalars(builder);
+        scalars->n_kinds = 1;
+        scalars->kinds[0] =
+            (struct profile_kind){profile_add_cstring(builder, "cpu"), PROFILE_UNIT_NS};
+        scalars->has_times = true;
+        scalars->period = cases[k].period;
+        uint32_t thread = add_thread(builder, 0, 5, "t");
+        for (size_t i = 0; i < N_ELEMENTS(times); i++) {
+            const uint64_t value = 1000;
+            uint32_t frame = profile_add_named_frame(builder, &"abc"[i], 1);
+            const struct profile_sample sample = {.thread = thread,
+                                                  .stack = profile_add_stack(builder, 0, frame),
+                                                  .time_ns = times[i]};
+            profile_add_sample(builder, &sample, &value);
+        }
+        struct written w = write_out(finish(builder), "one_time");
+        uint32_t n = (uint32_t)strlen(cases[k].names);
+        assert_int_equal(w.file->blocks.n - 1, n);
+        for (uint32_t i = 0; i < n; i++) {
+            const struct easyprofiler_block *block = easyprofiler_block_at(w.file, i + 1);
+            assert_int_equal(w.file->descriptors[block->descriptor].name[0], cases[k].names[i]);
+            assert_int_equal(block->begin_ns, cases[k].first_ns + 1000 * i);
+            assert_int_equal(block->end_ns, block->begin_ns + 1000);
+        }
+        written_free(&w);
     }
-    struct written w = write_out(finish(builder), "one_time");
-    assert_int_equal(w.file->blocks.n - 1, 2);
-    for (uint32_t i = 0; i < 2; i++) {
-        const struct easyprofiler_block *block = easyprofiler_block_at(w.file, i + 1);
-        assert_int_equal(w.file->descriptors[block->descriptor].name[0], "bc"[i]);
-        assert_int_equal(block->begin_ns, 1000 * (i + 1));
-        assert_int_equal(block->end_ns, 1000 * (i + 2));
-    }
-    written_free(&w);
 }
 
 static void an_event_comes_after_what_ends_with_it(void **state)
@@ -760,7 +770,7 @@ int main(void)
         cmocka_unit_test(corpus_files_survive),
         cmocka_unit_test(samples_become_blocks),
         cmocka_unit_test(the_header_spans_all_records),
-        cmocka_unit_test(of_samples_at_one_time_the_last_counts),
+        cmocka_unit_test(samples_at_one_time_by_their_kind),
         cmocka_unit_test(an_event_comes_after_what_ends_with_it),
         cmocka_unit_test(an_empty_profile_is_refused),
         cmocka_unit_test(deep_chains_fit_in_255_levels),

@@ -143,8 +143,8 @@ static struct profile *diff_make(void)
 static const struct {
     const char *name;
     struct profile *(*make)(void);
-    uint32_t needs; /* only for formats that keep all of these */
-    uint32_t not_for;
+    uint32_t needs;   /* only for formats that keep all of these */
+    uint32_t not_for; /* without times or threads: formats that have to have them invent them */
 } cases[] = {
     {"empty", empty_make, 0, 0},
     {"single", single_make, 0, 0},
@@ -153,7 +153,7 @@ static const struct {
     {"threads", threads_make, KEEPS_THREADS, 0},
     {"spans", spans_make, 0, 0},
     {"huge", huge_make, 0, KEEPS_TIMES | KEEPS_SPANS},
-    {"diff", diff_make, 0, KEEPS_THREADS},
+    {"diff", diff_make, 0, KEEPS_THREADS | KEEPS_TIMES},
 };
 
 /* ---- their description ---- */
@@ -226,6 +226,11 @@ static void line_end(struct description *d, struct array *text)
     *line = text->items;
 }
 
+static bool is_idle(const struct profile *profile, uint32_t stack)
+{
+    return (profile->frames[profile->stacks[stack].frame].flags & PROFILE_FRAME_IDLE) != 0;
+}
+
 static void describe_samples(struct description *d, struct fold_unit unit)
 {
     const struct profile *profile = d->profile;
@@ -234,6 +239,8 @@ static void describe_samples(struct description *d, struct fold_unit unit)
         const uint64_t *values = &profile->values[i * profile->n_kinds];
         if (values[unit.kind] == 0 && profile->n_kinds == 1)
             continue; /* closing samples and the like */
+        if (is_idle(profile, sample->stack))
+            continue; /* how some formats say that there is no sample for a while */
         struct array text;
         array_init(&text, 1);
         put_thread(d, &text, sample->thread);

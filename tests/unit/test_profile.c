@@ -206,6 +206,71 @@ static void deep_spans_are_no_problem(void **state)
     profile_destroy(profile);
 }
 
+static void instant_add(struct profile_builder *builder, uint32_t thread, uint64_t time_ns)
+{
+    const struct profile_instant instant = {.thread = thread, .time_ns = time_ns};
+    profile_add_instant(builder, &instant);
+}
+
+/* A deep chain, then as many instants behind it (and as many within): looking from the innermost
+ * span outwards for each would take minutes. */
+static void instants_behind_deep_spans_are_no_problem(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = timed_builder();
+    const uint64_t n = 200000;
+    for (uint64_t i = 0; i < n; i++)
+        frame_span_add(builder, 0, i, 2 * n - i, 0);
+    for (uint64_t i = 0; i < n; i++) {
+        instant_add(builder, 0, 2 * n - i); /* in no order: the last first */
+        instant_add(builder, 0, 3 * n + i);
+    }
+    struct profile *profile = builder_finish(builder);
+    for (uint64_t i = 0; i < n; i++) {
+        assert_int_equal(profile->instants[2 * i].span, i + 1);
+        assert_int_equal(profile->instants[2 * i + 1].span, 0);
+    }
+    profile_destroy(profile);
+}
+
+/* Of the spans begun before an instant, the last one or the nearest of its parents that reaches it.
+ */
+static uint32_t span_around(const struct profile *profile, const struct profile_instant *instant)
+{
+    uint32_t span = 0;
+    for (uint32_t id = 1; id < profile->n_spans; id++) {
+        if (profile->spans[id].thread == instant->thread &&
+            profile->spans[id].begin_ns <= instant->time_ns)
+            span = id;
+    }
+    while (span != 0 && profile->spans[span].end_ns < instant->time_ns)
+        span = profile->spans[span].parent;
+    return span;
+}
+
+static void instants_find_their_spans(void **state)
+{
+    (void)state;
+    uint64_t chance = 7;
+    for (unsigned round = 0; round < 50; round++) {
+        struct profile_builder *builder = timed_builder();
+        const struct profile_thread second = {.tid = 2};
+        (void)profile_add_thread(builder, &second);
+        for (unsigned i = 0; i < 60; i++) {
+            chance = chance * UINT64_C(6364136223846793005) + 1;
+            uint64_t begin_ns = (chance >> 40) % 100;
+            uint32_t thread = (chance >> 33) % 2;
+            frame_span_add(builder, thread, begin_ns, begin_ns + (chance >> 50) % 40, 0);
+            instant_add(builder, 1 - thread, (chance >> 20) % 140);
+        }
+        struct profile *profile = builder_finish(builder);
+        for (size_t i = 0; i < profile->n_instants; i++)
+            assert_int_equal(profile->instants[i].span,
+                             span_around(profile, &profile->instants[i]));
+        profile_destroy(profile);
+    }
+}
+
 static void samples_need_kinds(void **state)
 {
     (void)state;
@@ -276,7 +341,7 @@ static bool profile_make(struct err *err)
         const uint64_t value = i;
         profile_add_sample(builder, &sample, &value);
         frame_span_add(builder, threads[i % 2], 300 - i, 300 - i, frame);
-        const struct profile_instant instant = {.thread = threads[0], .time_ns = i};
+        const struct profile_instant instant = {.thread = threads[0], .time_ns = 300 - i};
         profile_add_instant(builder, &instant);
         const struct profile_off_cpu off_cpu = {.thread = threads[0]};
         profile_add_off_cpu(builder, &off_cpu);
@@ -323,6 +388,8 @@ int main(void)
         cmocka_unit_test(interleaved_threads_are_gathered),
         cmocka_unit_test(spans_find_their_parents),
         cmocka_unit_test(deep_spans_are_no_problem),
+        cmocka_unit_test(instants_behind_deep_spans_are_no_problem),
+        cmocka_unit_test(instants_find_their_spans),
         cmocka_unit_test(samples_need_kinds),
         cmocka_unit_test(wrong_ids_are_refused),
         cmocka_unit_test(every_failing_allocation_is_reported),
