@@ -33,12 +33,12 @@ enum format_keeps {
 
 /* What the user chose; one struct for all formats, each looks at what concerns it. */
 struct format_options {
-    bool count_ns;       /* formats with one number: nanoseconds instead of sampling periods       */
-    bool split_threads;  /* --threads split                                                        */
-    bool merge_threads;  /* --threads merge                                                        */
-    uint32_t thread;     /* formats of one thread a file: which one, 0 = all, one after another    */
-    bool strict;         /* reading: a bad part is an error instead of a warning                   */
-    bool no_compression; /* formats that can be compressed inside (nytprof): write them plain      */
+    bool count_ns;      /* formats with one number: nanoseconds instead of sampling periods       */
+    bool split_threads; /* --threads split                                                        */
+    bool merge_threads; /* --threads merge                                                        */
+    uint32_t thread;    /* formats of one thread a file: which one, 0 = all, one after another    */
+    bool strict;        /* reading: a bad part is an error instead of a warning                   */
+    bool no_compression; /* formats that can be compressed inside (nytprof): write them plain */
 };
 
 /* Things worth telling once, from readers ("line 7: no count; 3 lines skipped") and writers ("lines
