@@ -69,11 +69,26 @@ HOOK_EXPORT void _Exit(int status)
 
 /* ---- fork ---------------------------------------------------------------------------------- */
 
-/* Our signal is blocked along with all others while the process is copied: otherwise a copy that
- * takes longer than a period is begun again at each tick, for ever. HOOK */
+/* Whether our signal was blocked already, of the thread that forks. */
+static __thread bool blocked_before_fork;
+
+/* Our signal is blocked while the process is copied: otherwise a copy that takes longer than a
+ * period is begun again at each tick, for ever. Nothing else: handlers of the program run between
+ * this and the copy, which may start threads, or wait for the end of threads, and so for our lock.
+ * HOOK */
 static void before_fork(void)
 {
-    thread_registry_lock();
+    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    os_sigmask(SIG_BLOCK, &ours, &before);
+    blocked_before_fork = (before & ours) != 0;
+}
+
+/* HOOK */
+static void after_fork(void)
+{
+    uint64_t ours = os_signal_bit(session.options.signo);
+    if (!blocked_before_fork)
+        os_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
 /* HOOK */
@@ -82,7 +97,7 @@ static void after_fork_in_parent(void)
     int saved_errno = errno;
     if (session.recording.header != NULL)
         recording_count(&session.recording.header->n_forks, 1);
-    thread_registry_unlock();
+    after_fork();
     errno = saved_errno;
 }
 
@@ -90,8 +105,10 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     int saved_errno = errno;
+    thread_registry_lock_alone();
     session_restart(true);
     thread_registry_unlock();
+    after_fork();
     errno = saved_errno;
 }
 
@@ -115,12 +132,19 @@ static void give_signal_back(void)
         os_sigmask(SIG_BLOCK, &ours, NULL);
 }
 
+/* Whether `path` cannot be run, since nothing is there: what a search along PATH meets. Whoever
+ * asks for more must ask for the effective user, and what is denied to him fails anyway. HOOK */
+static bool is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 /* HOOK */
 static struct exec_attempt exec_begin(const char *path)
 {
     struct exec_attempt attempt = {false, false};
     if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
-        (path != NULL && access(path, X_OK) != 0))
+        (path != NULL && is_missing(path)))
         return attempt;
     attempt.paused = true;
     session_pause_for_exec();

@@ -73,6 +73,22 @@ bool line_stderr_is_same(void)
            now.st_dev == stderr_at_start.dev && now.st_ino == stderr_at_start.ino;
 }
 
+/* To stderr, whose reader may be gone: the SIGPIPE of that is not the program's. any context but
+ * SIGNAL */
+static void write_stderr(const char *bytes, size_t n_bytes)
+{
+    const uint64_t sigpipe = os_signal_bit(SIGPIPE);
+    const struct timespec at_once = {0};
+    uint64_t pending = 0, before = 0;
+    os_sigmask(SIG_BLOCK, &sigpipe, &before);
+    os_sigpending(&pending);
+    long n = syscall(SYS_write, STDERR_FILENO, bytes, n_bytes);
+    if (n < 0 && errno == EPIPE && (pending & sigpipe) == 0)
+        syscall(SYS_rt_sigtimedwait, &sigpipe, NULL, &at_once, OS_SIGSET_BYTES);
+    if ((before & sigpipe) == 0)
+        os_sigmask(SIG_UNBLOCK, &sigpipe, NULL);
+}
+
 /* any context but SIGNAL */
 void line_say(struct line *line)
 {
@@ -84,6 +100,6 @@ void line_say(struct line *line)
     line_add_bytes(&whole, line->bytes, line->length);
     out[whole.length++] = '\n';
     if (line_stderr_is_same())
-        syscall(SYS_write, STDERR_FILENO, out, whole.length);
+        write_stderr(out, whole.length);
     errno = saved_errno;
 }

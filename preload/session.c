@@ -14,7 +14,7 @@
 #include "thread.h"
 
 #define NAME_ATTEMPTS 1000u
-#define DRAIN_NS UINT64_C(20000000) /* how long an ending process waits for handlers that run */
+#define DRAIN_NS UINT64_C(200000000) /* how long an ending process waits for handlers that run */
 
 struct session session = {.recording.fd = -1};
 
@@ -161,16 +161,17 @@ void session_restart(bool is_child)
     mask_believe(mask_blocked);
 }
 
-/* Waits, but not for ever, until no other thread is inside its handler. The phase is no longer
- * RUNNING, so none starts to write. HOOK, EXIT */
-static void drain_handlers(void)
+/* Waits, but not for ever, until `thread` is not inside its handler. The phase is no longer
+ * RUNNING, so it does not start to write again. False when it is still there (it waits for a
+ * processor, or is stopped): its stream is not to be touched then. HOOK, EXIT */
+static bool handler_is_done(const struct thread *thread, uint64_t give_up_ns)
 {
-    uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
-    for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot) {
-        while (t != thread_self && __atomic_load_n(&t->in_handler, __ATOMIC_SEQ_CST) != 0 &&
-               os_clock_ns(CLOCK_MONOTONIC) < give_up_ns)
-            syscall(SYS_sched_yield);
+    while (thread != thread_self && __atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0) {
+        if (os_clock_ns(CLOCK_MONOTONIC) >= give_up_ns)
+            return false;
+        syscall(SYS_sched_yield);
     }
+    return true;
 }
 
 /* The process's CPU time, as getrusage has it. HOOK, EXIT */
@@ -204,9 +205,10 @@ bool session_end(int status)
         return false;
     uint64_t ours = os_signal_bit(session.options.signo);
     os_sigmask(SIG_BLOCK, &ours, NULL);
-    drain_handlers();
+    uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
-        thread_finish(t);
+        if (handler_is_done(t, give_up_ns))
+            thread_finish(t);
     write_end(CAPTURE_EXITED, status);
     os_sigmask(SIG_UNBLOCK, &ours, NULL);
     return true;
@@ -216,9 +218,10 @@ bool session_end(int status)
 void session_pause_for_exec(void)
 {
     __atomic_store_n(&session.phase, SESSION_PAUSED, __ATOMIC_SEQ_CST);
-    drain_handlers();
+    uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
-        if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE)
+        if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE &&
+            handler_is_done(t, give_up_ns))
             thread_settle(t, t == thread_self);
     write_end(CAPTURE_EXEC, -1);
 }

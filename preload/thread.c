@@ -28,9 +28,23 @@ void thread_registry_lock(void)
     const uint64_t all = ~UINT64_C(0);
     uint64_t saved;
     os_sigmask(SIG_BLOCK, &all, &saved);
-    while (__atomic_exchange_n(&registry_lock, 1, __ATOMIC_ACQUIRE) != 0)
-        sched_yield();
+    /* Sleeps at times: a thread of real-time priority that only yields may keep the holder from the
+     * processor. */
+    const struct timespec nap = {.tv_nsec = 50000};
+    for (unsigned n = 1; __atomic_exchange_n(&registry_lock, 1, __ATOMIC_ACQUIRE) != 0; n++) {
+        if (n % 64 == 0)
+            syscall(SYS_nanosleep, &nap, NULL);
+        else
+            sched_yield();
+    }
     registry_saved_mask = saved;
+}
+
+/* HOOK */
+void thread_registry_lock_alone(void)
+{
+    __atomic_store_n(&registry_lock, 0, __ATOMIC_RELAXED);
+    thread_registry_lock();
 }
 
 /* HOOK */
@@ -53,9 +67,13 @@ static struct thread *slot_make(void)
     struct thread *thread = os_map(sizeof *thread);
     if (thread == NULL)
         return NULL;
-    thread->unwind = unwind_thread_create();
-    if (thread->unwind == NULL || !stack_table_init(&thread->stacks, session.options.max_nodes)) {
-        os_unmap(thread, sizeof *thread); /* the unwinder's part is lost: there is no way back */
+    if (stack_table_init(&thread->stacks, session.options.max_nodes)) {
+        thread->unwind = unwind_thread_create();
+        if (thread->unwind == NULL)
+            stack_table_deinit(&thread->stacks);
+    }
+    if (thread->unwind == NULL) {
+        os_unmap(thread, sizeof *thread);
         return NULL;
     }
     stream_init(&thread->stream, &session.recording,

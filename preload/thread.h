@@ -95,9 +95,13 @@ void thread_settle(struct thread *thread, bool mine);
 /* Settles and writes the end of `thread`, unless it does that itself just now. EXIT */
 void thread_finish(struct thread *thread);
 
-/* Around fork, in the parent and the child. The lock also keeps out thread_reserve. HOOK */
+/* Keeps out thread_reserve and thread_unreserve; all signals are blocked meanwhile. HOOK */
 void thread_registry_lock(void);
 void thread_registry_unlock(void);
+
+/* The same in a forked child, whose only thread the caller is: who held the lock at the fork is not
+ * there to give it back. thread_registry_restart must follow, for what he left half done. HOOK */
+void thread_registry_lock_alone(void);
 
 /* In a forked child, lock held: only the calling thread is left; all slots are emptied. */
 void thread_registry_restart(void);

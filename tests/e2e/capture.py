@@ -422,6 +422,30 @@ def case_output_pattern():
           "files: %s" % os.listdir(run.folder + "/sub"))
 
 
+def odd(work):
+    return [os.path.join(PROGRAMS, "capture_odd"), work]
+
+
+def case_join_at_fork():
+    Run(odd("join-at-fork"), timeout=20)
+
+
+def case_exec_euid():
+    """A tick pending at the exec would kill the new program, whatever the real user may run."""
+    if os.getuid() != 0:
+        raise Skipped("not root")
+    path = shutil.copy(odd("")[0], FOLDER)
+    os.chmod(path, 0o700)
+    Run([path, "exec-euid"], FREQUENCY=20000)
+
+
+def case_stderr_gone():
+    """What we say to a pipe without a reader is no SIGPIPE of the program."""
+    run = Run(["sh", "-c", 'exec 3>&1; { sleep 0.2; "$@" >&3; echo $? >&3; } 2>&1 >/dev/null | true', "sh", *program("spin", 60)],
+              plain=True, TOOL="/nowhere/sampler")
+    check(run.out == b"1\n0\n", "status: %r" % run.out)
+
+
 def main():
     global LIBRARY, PROGRAMS, FOLDER
     case, LIBRARY, PROGRAMS = sys.argv[1], os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
