@@ -7,7 +7,10 @@
 
 int command_formats(const struct options *options)
 {
-    (void)options;
+    if (options->n_operands > 0) {
+        fprintf(stderr, "sampler: formats takes no file: '%s'\n", options->operands[0]);
+        return 2;
+    }
     printf("%-16s %-20s %-6s %s\n", "NAME", "EXTENSION", "", "");
     for (const struct format *const *row = format_table; *row != NULL; row++) {
         char extensions[64] = "";

@@ -83,6 +83,9 @@ def formats(_scratch):
     text = result.stdout.decode()
     for word in ("folded", ".folded", "diff-folded", ".diff.folded"):
         check(word in text, "%r is not in %s", word, text)
+    names = re.findall(r"^([a-z-]+) +\.", text, re.MULTILINE)
+    check_equal(names, list(dict.fromkeys(names)), "names of formats, each once")
+    check_one_line(sampler("formats", "extra"), 2, "extra")
 
 
 @case
@@ -98,6 +101,9 @@ def help(_scratch):
         result = sampler(command, "--help")
         check_equal((result.status, result.stderr), (0, ""), command + " --help: status, stderr")
         check(len(result.stdout.splitlines()) <= 24, "%s --help is no screen", command)
+        check(b"%p" not in result.stdout, "%s --help promises patterns it does not take", command)
+    for letter in (b"%n", b"%p", b"%h", b"%r", b"%%"):
+        check(letter in run([SAMPLER_RUN, "--help"]).stdout, "--help lacks %r", letter)
     check(len(run([SAMPLER_RUN, "--help"]).stdout.splitlines()) <= 32, "--help is no screen")
     result = run([SAMPLER_RUN, "--version"])
     check(re.fullmatch(rb"sampler [0-9.]+\n", result.stdout), "--version: %r", result.stdout)
