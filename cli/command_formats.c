@@ -8,7 +8,10 @@
 int command_formats(const struct options *options)
 {
     if (options->n_operands > 0) {
-        fprintf(stderr, "sampler: formats takes no file: '%s'\n", options->operands[0]);
+        struct err err = ERR_INIT;
+        err_fail(&err, ERR_USAGE, ERR_NO_OFFSET, "formats takes no file: '%.60s'",
+                 options->operands[0]);
+        complain("sampler", &err);
         return 2;
     }
     printf("%-16s %-20s %-6s %s\n", "NAME", "EXTENSION", "", "");
