@@ -277,7 +277,10 @@ static bool from_environment(struct options *out, struct err *err)
         const char *value = getenv(row->environment);
         if (value == NULL || value[0] == '\0')
             continue;
-        if (row->argument == NULL && strcmp(value, "0") == 0)
+        if (row->argument == NULL && !word_among(value, "0|1"))
+            return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s: '%.60s' is none of 0|1",
+                            row->environment, value);
+        if (row->argument == NULL && value[0] == '0')
             continue;
         if (!value_set(out, id, row->environment, row->argument == NULL ? "1" : value, err))
             return false;
