@@ -64,6 +64,11 @@ def diff(_scratch):
     check_equal((result.status, result.stderr), (0, ""), "status, stderr")
     lines = sorted(open("c.diff.folded", encoding="utf-8").read().splitlines())
     check_equal(lines, ["main;f 3 4", "main;g 2 0", "main;h 0 1"], "lines")
+    check_equal(sampler("diff", "a.folded", "b.folded", "-o", "-").stdout.decode().splitlines(),
+                lines, "the same on stdout")
+    for path in ("d.folded", "d.unheard"):  # one number, or none
+        check_one_line(sampler("diff", "a.folded", "b.folded", "-o", path), 2, path, ".diff.folded")
+        check(not os.path.exists(path), "%s was written", path)
 
 
 @case
