@@ -1,12 +1,13 @@
-/* arena.c - see arena.h. Blocks in a list, a bump pointer in the newest; big requests get a block
- * of their own. */
+/* arena.c - see arena.h. Blocks in a list, a bump pointer in the newest, each twice as large as the
+ * one before up to a limit; big requests get a block of their own. */
 #include "arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES ((size_t)256 * 1024)
+#define FIRST_BLOCK_BYTES ((size_t)4 * 1024)
+#define LARGEST_BLOCK_BYTES ((size_t)256 * 1024)
 #define ALIGN_BYTES ((size_t)16)
 
 struct block {
@@ -18,6 +19,7 @@ struct arena {
     struct block *blocks;
     unsigned char *pos;
     unsigned char *end;
+    size_t next_bytes; /* room in the next block; 0: there was none yet */
     size_t size_bytes;
 };
 
@@ -74,13 +76,16 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
         arena->pos += rounded;
         return result;
     }
-    if (rounded > BLOCK_BYTES / 4)
+    size_t block_bytes = arena->next_bytes == 0 ? FIRST_BLOCK_BYTES : arena->next_bytes;
+    if (rounded > block_bytes / 4)
         return block_add(arena, rounded);
-    unsigned char *payload = block_add(arena, BLOCK_BYTES);
+    unsigned char *payload = block_add(arena, block_bytes);
     if (payload == NULL)
         return NULL;
     arena->pos = payload + rounded;
-    arena->end = payload + BLOCK_BYTES;
+    arena->end = payload + block_bytes;
+    if (block_bytes < LARGEST_BLOCK_BYTES)
+        arena->next_bytes = 2 * block_bytes;
     return payload;
 }
 

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "diff.h"
 #include "files.h"
+#include "folded.h"
 #include "merge.h"
 
 struct inputs {
@@ -48,13 +49,28 @@ static void inputs_unload(struct inputs *inputs)
     free(inputs->profiles);
 }
 
+/* The format of an output, NULL with *err where there is none. A diff has two numbers for each
+ * stack, which most formats cannot hold. */
+static const struct format *output_format(const struct options *options, const char *path,
+                                          struct err *err)
+{
+    if (options->command != COMMAND_DIFF)
+        return format_for_writing(path, options->values[OPTION_FORMAT], err);
+    const struct format *format = path_is_stream(path) ? &format_diff_folded : format_by_path(path);
+    if (format != NULL && format->write != NULL && (format->keeps & KEEPS_ALL_KINDS) != 0)
+        return format;
+    err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+             "%.100s: not a file for two numbers of each stack; take FILE.diff.folded", path);
+    return NULL;
+}
+
 /* To every -o, each in its format. */
 static bool save(const struct options *options, const struct profile *profile, struct err *err)
 {
     struct format_options format_options = format_options_from(options);
     for (size_t i = 0; i < options->n_outputs; i++) {
         const char *path = options->outputs[i];
-        const struct format *format = format_for_writing(path, options->values[OPTION_FORMAT], err);
+        const struct format *format = output_format(options, path, err);
         if (format == NULL || !profile_save(profile, format, &format_options, path, err))
             return false;
     }
@@ -68,7 +84,7 @@ static int check_outputs(const struct options *options, struct err *err)
         err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s: no output; name one with -o FILE",
                  command_table[options->command].name);
     for (size_t i = 0; i < options->n_outputs && err->code == ERR_NONE; i++)
-        (void)format_for_writing(options->outputs[i], options->values[OPTION_FORMAT], err);
+        (void)output_format(options, options->outputs[i], err);
     if (err->code == ERR_NONE)
         return 0;
     complain("sampler", err);

@@ -7,7 +7,13 @@
 
 int command_formats(const struct options *options)
 {
-    (void)options;
+    if (options->n_operands > 0) {
+        struct err err = ERR_INIT;
+        err_fail(&err, ERR_USAGE, ERR_NO_OFFSET, "formats takes no file: '%.60s'",
+                 options->operands[0]);
+        complain("sampler", &err);
+        return 2;
+    }
     printf("%-16s %-20s %-6s %s\n", "NAME", "EXTENSION", "", "");
     for (const struct format *const *row = format_table; *row != NULL; row++) {
         char extensions[64] = "";

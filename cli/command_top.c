@@ -93,7 +93,9 @@ static void print_rows(const struct profile *profile, const struct summary *summ
         print_name(summary_row_name(profile, by, row), columns);
         if (by == SUMMARY_BY_LINE && row->line != 0) {
             struct text file = profile_text(profile, profile->functions[row->id].file);
-            printf(" %.*s:%" PRIu32, (int)file.length, file.bytes, row->line);
+            putchar(' ');
+            print_name(file, SIZE_MAX);
+            printf(":%" PRIu32, row->line);
         }
         putchar('\n');
     }

@@ -79,6 +79,13 @@ void file_unload(struct file_bytes *bytes)
     *bytes = (struct file_bytes){0};
 }
 
+bool path_is_stream(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
 bool path_is_recording(const char *path)
 {
     char head[sizeof CAPTURE_MAGIC - 1];
@@ -172,10 +179,21 @@ struct format_options format_options_from(const struct options *options)
     };
 }
 
+static bool notes_silent;
+
+void notes_silence(void)
+{
+    notes_silent = true;
+}
+
 static void note_line(void *context, const char *text)
 {
+    char line[1024];
     const char *path = context;
-    fprintf(stderr, "sampler: %s: %s\n", path, text);
+    if (notes_silent)
+        return;
+    snprintf(line, sizeof line, "%s: %s", path, text);
+    tell("sampler", line);
 }
 
 struct format_notes notes_to_stderr(const char *path)
@@ -188,8 +206,19 @@ struct format_notes notes_to_stderr(const char *path)
     return (struct format_notes){.note = note_line, .context = name.context};
 }
 
+void tell(const char *name, const char *text)
+{
+    char line[4096];
+    int n = snprintf(line, sizeof line, "%s: %s", name, text);
+    for (char *at = line; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    if (n > 0)
+        fprintf(stderr, "%s\n", line);
+}
+
 void complain(const char *name, const struct err *err)
 {
     char text[1024];
-    fprintf(stderr, "%s: %s\n", name, err_describe(err, text, sizeof text));
+    tell(name, err_describe(err, text, sizeof text));
 }

@@ -21,6 +21,9 @@ struct file_bytes {
 MUST_CHECK bool file_load(const char *path, struct file_bytes *out, struct err *err);
 void file_unload(struct file_bytes *bytes);
 
+/* Pipes, terminals and "-": what takes bytes but has no folder and no extension. */
+bool path_is_stream(const char *path);
+
 /* True when the file can be read and begins as a recording does. */
 bool path_is_recording(const char *path);
 
@@ -48,7 +51,14 @@ struct format_options format_options_from(const struct options *options);
 /* Notes of readers and writers, one line each on stderr: "sampler: PATH: TEXT". */
 struct format_notes notes_to_stderr(const char *path);
 
-/* One line on stderr: "NAME: what happened". */
+/* From now on notes are dropped: --quiet. */
+void notes_silence(void);
+
+/* One line on stderr, "NAME: TEXT"; whatever names stand in the text, it stays one and steers no
+ * terminal. */
+void tell(const char *name, const char *text);
+
+/* The same of an error. */
 void complain(const char *name, const struct err *err);
 
 #endif

@@ -47,7 +47,7 @@ const struct option_row option_table[N_OPTIONS] = {
                        .environment = "SAMPLER_OUTPUT",
                        .repeats = true,
                        .commands = RUN | REPORT | CONVERT | DIFF | DUMP,
-                       .help = "file to write; %n name %p pid %h host %r rank %% percent"},
+                       .help = "file to write, - for stdout"},
     [OPTION_FORMAT] = {.long_name = "format",
                        .short_name = 'f',
                        .argument = "NAME",

@@ -277,7 +277,10 @@ static bool from_environment(struct options *out, struct err *err)
         const char *value = getenv(row->environment);
         if (value == NULL || value[0] == '\0')
             continue;
-        if (row->argument == NULL && strcmp(value, "0") == 0)
+        if (row->argument == NULL && !word_among(value, "0|1"))
+            return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s: '%.60s' is none of 0|1",
+                            row->environment, value);
+        if (row->argument == NULL && value[0] == '0')
             continue;
         if (!value_set(out, id, row->environment, row->argument == NULL ? "1" : value, err))
             return false;
@@ -297,9 +300,10 @@ bool options_parse(enum command_id command, int argc, char **argv, struct option
             return false;
         if (parsed.n_operands < command_table[command].least_operands)
             return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
-                            "%s is missing; usage: %s [OPTION]... %s",
+                            "%s is missing; usage: %s%s [OPTION]... %s",
                             command == COMMAND_RUN ? "the command to run" : "a file",
-                            command_table[command].name, command_table[command].usage);
+                            command == COMMAND_RUN ? "" : "sampler ", command_table[command].name,
+                            command_table[command].usage);
     }
     if (!command_table[command].ends_at_operand)
         parsed.operands[parsed.n_operands] = NULL;
@@ -349,10 +353,11 @@ void options_print_help(enum command_id command, FILE *out)
         fputc('\n', out);
     }
     if (command == COMMAND_RUN)
-        fputs(
-            "Without -o: COMMAND.PID.folded in the current folder. Each option has an environment\n"
-            "name, SAMPLER_FREQUENCY and so on; `man sampler-run` lists them.\n",
-            out);
+        fputs("In FILE: %n the command's name, %p its pid, %h the host, %r the MPI or Slurm rank, "
+              "%% a\n"
+              "percent sign. Without -o: %n.%p.folded in the current folder. Each option has an\n"
+              "environment name, SAMPLER_FREQUENCY and so on; `man sampler-run` lists them.\n",
+              out);
     if (row->examples != NULL)
         fprintf(out, "\nExamples:\n%s", row->examples);
 }

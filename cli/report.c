@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "build.h"
 #include "files.h"
+#include "folded.h"
 #include "pattern.h"
 #include "progress.h"
 
@@ -19,8 +21,9 @@
 
 struct report {
     const struct report_request *request;
-    struct recording **recordings; /* those that could be read, as they were given */
+    struct recording **recordings; /* those that could be read; write_split sorts them */
     size_t n;
+    uint64_t main_pid; /* whose file keeps its name; 0: nobody's       */
     struct account account;
     char wrote[1024]; /* "a.folded, b.folded"                          */
     size_t wrote_length;
@@ -34,6 +37,18 @@ static bool is_quiet(const struct report *report)
     return options_flag(report->request->options, OPTION_QUIET);
 }
 
+__attribute__((format(printf, 2, 3))) static void tell_of(const char *path, const char *format, ...)
+{
+    char text[512];
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "%s: %s", path, text);
+    tell("sampler", line);
+}
+
 static void tell_warnings(const struct report *report, const struct recording *recording,
                           const char *path)
 {
@@ -41,14 +56,17 @@ static void tell_warnings(const struct report *report, const struct recording *r
         return;
     for (size_t i = 0; i < recording->n_warnings && i < MAX_WARNING_LINES; i++) {
         const struct recording_warning *warning = &recording->warnings[i];
-        fprintf(stderr, "sampler: %s: ", path);
+        int length = (int)warning->text.length;
         if (warning->offset != ERR_NO_OFFSET)
-            fprintf(stderr, "offset %" PRIu64 ": ", warning->offset);
-        fprintf(stderr, "%.*s\n", (int)warning->text.length, warning->text.bytes);
+            tell_of(path, "offset %" PRIu64 ": %.*s", warning->offset, length, warning->text.bytes);
+        else
+            tell_of(path, "%.*s", length, warning->text.bytes);
     }
     size_t n = recording->n_warnings + recording->n_warnings_dropped;
     if (n > MAX_WARNING_LINES)
-        fprintf(stderr, "sampler: %s: %zu more damaged places\n", path, n - MAX_WARNING_LINES);
+        tell_of(path, "%zu more damaged places", n - MAX_WARNING_LINES);
+    if (recording->cut)
+        tell_of(path, "the recording is cut short; the profile holds what is left of it");
 }
 
 /* A recording that cannot be read is an error where the user named it; among those of a run it may
@@ -94,6 +112,19 @@ static void tell_running(const struct report *report)
     if (n_running > 0 && !is_quiet(report))
         fprintf(stderr, "sampler: %zu process%s still running: in the profile up to now\n",
                 n_running, n_running > 1 ? "es are" : " is");
+}
+
+static void tell_line(void *context, const char *line)
+{
+    (void)context;
+    tell("sampler", line);
+}
+
+/* Of which modules names or lines are missing, and why. */
+static void tell_missing(const struct report *report)
+{
+    if (!is_quiet(report))
+        account_tell_missing(&report->account, tell_line, NULL);
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -156,6 +187,8 @@ bool recordings_load_profile(const struct options *options, char *const *paths, 
         ok = err_fail_memory(err);
     if (ok) {
         ok = build_profile(options, report.recordings, report.n, out, &report.account, err);
+        if (ok)
+            tell_missing(&report);
         account_deinit(&report.account);
     }
     for (size_t i = 0; i < report.n; i++)
@@ -172,23 +205,43 @@ static const char *output_pattern(const struct options *options, size_t index)
     return options->n_outputs > 0 ? options->outputs[index] : PATTERN_DEFAULT;
 }
 
+/* What sampler-run is given, and the default, are patterns. `sampler report -o` is handed a
+ * finished name (by the library at the end of a program, say), in which a percent sign is one. */
+static bool output_is_pattern(const struct options *options)
+{
+    return options->command == COMMAND_RUN || options->n_outputs == 0;
+}
+
 static size_t output_count(const struct options *options)
 {
     return options->n_outputs > 0 ? options->n_outputs : 1;
 }
 
-/* What sampler-run is given, and the default, are patterns. `sampler report -o` is handed a
- * finished name (by the library at the end of a program, say), in which a percent sign is one. */
 static bool output_expand(const struct options *options, size_t index,
                           const struct pattern_values *values, char *out, size_t out_bytes,
                           struct err *err)
 {
     const char *pattern = output_pattern(options, index);
-    if (options->command == COMMAND_RUN || options->n_outputs == 0)
+    if (output_is_pattern(options))
         return pattern_expand(pattern, values, out, out_bytes, err);
     int n = snprintf(out, out_bytes, "%s", pattern);
     return (n >= 0 && (size_t)n < out_bytes) ||
            err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "%.100s: the file name is too long", pattern);
+}
+
+static bool check_output(const struct options *options, const char *path, struct err *err)
+{
+    const struct format *format = format_for_writing(path, options->values[OPTION_FORMAT], err);
+    if (format == NULL)
+        return false;
+    if (format == &format_diff_folded)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "%.100s: a diff is made of two profiles; see `sampler diff --help`", path);
+    bool may_be_several = options->command == COMMAND_RUN || options->n_operands > 1;
+    if (may_be_several && options_is(options, OPTION_PROCESSES, "split") && path_is_stream(path))
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "%.100s: --processes split writes several files, which need a name", path);
+    return true;
 }
 
 bool report_check_outputs(const struct options *options, struct err *err)
@@ -197,7 +250,7 @@ bool report_check_outputs(const struct options *options, struct err *err)
     char path[PATH_MAX];
     for (size_t i = 0; i < output_count(options); i++) {
         if (!output_expand(options, i, &values, path, sizeof path, err) ||
-            format_for_writing(path, options->values[OPTION_FORMAT], err) == NULL)
+            !check_output(options, path, err))
             return false;
     }
     return true;
@@ -223,7 +276,7 @@ static bool write_outputs(struct report *report, const struct profile *profile,
         char path[PATH_MAX];
         if (!output_expand(options, i, values, expanded, sizeof expanded, err))
             return false;
-        if (is_main || pattern_has_pid(output_pattern(options, i)))
+        if (is_main || (output_is_pattern(options) && pattern_has_pid(output_pattern(options, i))))
             memcpy(path, expanded, sizeof path);
         else if (!path_add_pid(expanded, values->pid, path, sizeof path, err))
             return false;
@@ -244,18 +297,11 @@ static void recording_name(const struct recording *recording, char *out, size_t 
     snprintf(out, out_bytes, "%.*s", (int)strnlen(text.bytes, text.length), text.bytes);
 }
 
-static uint64_t main_pid(const struct report *report)
-{
-    if (report->request->main_pid != 0 || report->n == 0)
-        return report->request->main_pid;
-    return report->recordings[0]->header.pid;
-}
-
 /* How a file of process `pid` is called; `last` is its last recording, NULL if it has none. */
 static struct pattern_values names_of(const struct report *report, uint64_t pid,
                                       const struct recording *last, char *name, size_t name_bytes)
 {
-    bool is_main = pid == main_pid(report);
+    bool is_main = pid == report->main_pid;
     if (is_main && report->request->command != NULL)
         return (struct pattern_values){.command = report->request->command, .pid = pid};
     snprintf(name, name_bytes, "program");
@@ -268,7 +314,7 @@ static bool write_merged(struct report *report, struct err *err)
 {
     struct profile *profile = NULL;
     char name[PATH_MAX];
-    uint64_t pid = main_pid(report);
+    uint64_t pid = report->main_pid;
     struct pattern_values values =
         names_of(report, pid, report->n > 0 ? report->recordings[0] : NULL, name, sizeof name);
     bool ok = build_profile(report->request->options, report->recordings, report->n, &profile,
@@ -278,7 +324,7 @@ static bool write_merged(struct report *report, struct err *err)
     return ok;
 }
 
-/* The recordings of one process stand side by side: what it was before and after exec. */
+/* The recordings of one process, in order: what it was before and after exec. */
 static bool write_process(struct report *report, size_t first, size_t n, struct err *err)
 {
     struct profile *profile = NULL;
@@ -287,7 +333,7 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
     uint64_t pid = report->recordings[first]->header.pid;
     struct pattern_values values =
         names_of(report, pid, report->recordings[first + n - 1], name, sizeof name);
-    bool is_main = pid == main_pid(report);
+    bool is_main = pid == report->main_pid;
     if (!account_init(&account))
         return err_fail_memory(err);
     bool ok = build_profile(report->request->options, report->recordings + first, n, &profile,
@@ -301,9 +347,20 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
     return ok;
 }
 
+static int process_compare(const void *left, const void *right)
+{
+    const struct capture_header *a = &(*(struct recording *const *)left)->header;
+    const struct capture_header *b = &(*(struct recording *const *)right)->header;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return a->start_time_ns < b->start_time_ns ? -1 : a->start_time_ns > b->start_time_ns;
+}
+
 static bool write_split(struct report *report, struct err *err)
 {
     bool main_seen = false;
+    if (report->n > 1)
+        qsort(report->recordings, report->n, sizeof(struct recording *), process_compare);
     for (size_t first = 0; first < report->n;) {
         uint64_t pid = report->recordings[first]->header.pid;
         size_t n = 1;
@@ -311,23 +368,19 @@ static bool write_split(struct report *report, struct err *err)
             n++;
         if (!write_process(report, first, n, err))
             return false;
-        main_seen = main_seen || pid == main_pid(report);
+        main_seen = main_seen || pid == report->main_pid;
         first += n;
     }
     if (main_seen)
         return true;
-    struct report nothing = *report;
-    nothing.n = 0;
-    return write_merged(&nothing, err);
+    size_t n = report->n;
+    report->n = 0;
+    bool ok = write_merged(report, err);
+    report->n = n;
+    return ok;
 }
 
 /* ---- the account ----------------------------------------------------------------------------- */
-
-static void tell_line(void *context, const char *line)
-{
-    (void)context;
-    fprintf(stderr, "sampler: %s\n", line);
-}
 
 static void tell_account(struct report *report)
 {
@@ -337,13 +390,11 @@ static void tell_account(struct report *report)
                       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
         account_set_cpu(&report->account, us * 1000u);
     }
-    account_tell_missing(&report->account, tell_line, NULL);
     if (report->n_wrote > MAX_NAMED_FILES)
         snprintf(report->wrote + report->wrote_length, sizeof report->wrote - report->wrote_length,
                  " and %zu more", report->n_wrote - MAX_NAMED_FILES);
     char line[2048];
-    fprintf(stderr, "sampler: %s\n",
-            account_format(&report->account, report->wrote, line, sizeof line));
+    tell("sampler", account_format(&report->account, report->wrote, line, sizeof line));
 }
 
 bool report_write(const struct report_request *request, struct err *err)
@@ -353,12 +404,17 @@ bool report_write(const struct report_request *request, struct err *err)
         return err_fail_memory(err);
     bool ok = load_recordings(&report, err);
     if (ok) {
+        report.main_pid = request->main_pid;
+        if (report.main_pid == 0 && report.n > 0)
+            report.main_pid = report.recordings[0]->header.pid;
         tell_running(&report);
         if (report.n == 0)
             fprintf(stderr, "sampler: nothing was recorded\n");
         bool split = options_is(request->options, OPTION_PROCESSES, "split");
         ok = split ? write_split(&report, err) : write_merged(&report, err);
     }
+    if (ok)
+        tell_missing(&report);
     if (ok && request->show_account && report.n > 0)
         tell_account(&report);
     for (size_t i = 0; i < report.n; i++)

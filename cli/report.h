@@ -17,7 +17,7 @@
 
 struct report_request {
     const struct options *options;
-    const char *const *recordings; /* those of one process side by side                          */
+    const char *const *recordings; /* in any order; the first one's process names the file        */
     size_t n_recordings;
     const char *command; /* for %n; NULL: as the recording says                                  */
     uint64_t main_pid;   /* for %p, and whose file is written even if empty; 0: the first one's  */

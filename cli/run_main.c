@@ -40,13 +40,6 @@ static int fail(const struct err *err, int status)
     return status;
 }
 
-/* Pipes, terminals and "-" have no folder of their own to keep recordings in. */
-static bool is_direct(const char *pattern)
-{
-    struct stat st;
-    return strcmp(pattern, "-") == 0 || (stat(pattern, &st) == 0 && !S_ISREG(st.st_mode));
-}
-
 static bool output_folder(const char *pattern, const struct pattern_values *names, char *out,
                           size_t out_bytes, struct err *err)
 {
@@ -55,7 +48,7 @@ static bool output_folder(const char *pattern, const struct pattern_values *name
         err_fail_errno(err, EISDIR, "cannot write there");
         return err_name_file(err, pattern);
     }
-    if (is_direct(pattern)) {
+    if (path_is_stream(pattern)) {
         const char *temporary = getenv("TMPDIR");
         snprintf(out, out_bytes, "%s",
                  temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
@@ -195,6 +188,8 @@ int main(int argc, char **argv)
         printf("sampler %s\n", SAMPLER_VERSION);
         return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
     }
+    if (options_flag(&run.options, OPTION_QUIET))
+        notes_silence();
     run.preload.options = &run.options;
     run.names.command = run.options.operands[0];
     if (!report_check_outputs(&run.options, &err) || !preload_find(&run.preload, &err))

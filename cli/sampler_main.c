@@ -43,10 +43,12 @@ static int refuse_word(const char *word)
         used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i > 0 ? "|" : "",
                                  command_table[commands[i].id].name);
     const char *kind = word[0] == '-' ? "option" : "command";
+    char text[256];
     if (word_nearest(word, words, near, sizeof near) != NULL)
-        fprintf(stderr, "sampler: unknown %s '%s'; nearest is '%s'\n", kind, word, near);
+        snprintf(text, sizeof text, "unknown %s '%.60s'; nearest is '%s'", kind, word, near);
     else
-        fprintf(stderr, "sampler: unknown %s '%s'; --help lists the commands\n", kind, word);
+        snprintf(text, sizeof text, "unknown %s '%.60s'; --help lists the commands", kind, word);
+    tell("sampler", text);
     return USAGE_STATUS;
 }
 
@@ -58,6 +60,8 @@ static int run_row(size_t row, int argc, char **argv)
         complain("sampler", &err);
         return USAGE_STATUS;
     }
+    if (options_flag(&options, OPTION_QUIET))
+        notes_silence();
     int status = 0;
     if (options.help)
         options_print_help(commands[row].id, stdout);

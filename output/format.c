@@ -20,8 +20,6 @@ const struct format *const format_table[] = {
     &format_nytprof,
     &format_nytprof_chunked,
     &format_htdump,
-    &format_nytprof,
-    &format_nytprof_chunked,
     NULL,
 };
 

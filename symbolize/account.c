@@ -119,6 +119,12 @@ static const char *grouped(uint64_t value, char *out, size_t out_bytes)
     return out;
 }
 
+/* "s" where there are more or fewer than one. */
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 /* The clocks in words: the one most threads had, then how many had another. */
 static void append_clocks(const struct account *account, char *out, size_t out_bytes, size_t *used)
 {
@@ -164,8 +170,9 @@ const char *account_format(const struct account *account, const char *wrote, cha
     uint64_t cpu_ns = account->cpu_known ? account->cpu_ns : account->weight_ns;
     cpu_ns = cpu_ns > account->start_up_ns ? cpu_ns - account->start_up_ns : 0;
     double rate = cpu_ns == 0 ? 0 : (double)account->n_samples * 1e9 / (double)cpu_ns;
-    append(out, out_bytes, &used, "%s samples, %.0f/s of %" PRIu32 "/s asked",
-           grouped(account->n_samples, samples, sizeof samples), rate, account->frequency_hz);
+    append(out, out_bytes, &used, "%s sample%s, %.0f/s of %" PRIu32 "/s asked",
+           grouped(account->n_samples, samples, sizeof samples), plural(account->n_samples), rate,
+           account->frequency_hz);
     append_clocks(account, out, out_bytes, &used);
     append_cpu(account, out, out_bytes, &used);
     append(out, out_bytes, &used, "; lost %s", grouped(account->lost, lost, sizeof lost));
@@ -175,9 +182,11 @@ const char *account_format(const struct account *account, const char *wrote, cha
     if (account->n_processes > 1)
         append(out, out_bytes, &used, "; %zu processes", account->n_processes);
     if (account->n_threads_missed != 0)
-        append(out, out_bytes, &used, "; %zu threads without a clock", account->n_threads_missed);
+        append(out, out_bytes, &used, "; %zu thread%s without a clock", account->n_threads_missed,
+               plural(account->n_threads_missed));
     if (account->n_warnings != 0)
-        append(out, out_bytes, &used, "; %zu damaged places in the recording", account->n_warnings);
+        append(out, out_bytes, &used, "; %zu damaged place%s in the recording", account->n_warnings,
+               plural(account->n_warnings));
     if (wrote != NULL)
         append(out, out_bytes, &used, "; wrote %s", wrote);
     return out;

@@ -135,9 +135,20 @@ static void chunk_ref_add(struct reader *reader, struct array *refs, uint64_t of
     *ref = (struct chunk_ref){raw->stream, raw->sequence, offset, committed_bytes};
 }
 
+/* A recording that came to its end knows how many chunks it has. */
+static bool chunks_lack(const struct capture_header *header, uint64_t size_bytes)
+{
+    uint64_t present =
+        size_bytes <= header->header_bytes
+            ? 0
+            : (size_bytes - header->header_bytes + header->chunk_bytes - 1) / header->chunk_bytes;
+    return header->end != CAPTURE_RUNNING && present < header->n_chunks;
+}
+
 static void chunks_list(struct reader *reader, const struct source *source, struct array *refs)
 {
     const struct capture_header *header = &reader->recording->header;
+    reader->recording->cut = chunks_lack(header, source->size_bytes);
     for (uint64_t offset = header->header_bytes; offset < source->size_bytes;
          offset += header->chunk_bytes) {
         struct capture_chunk raw;

@@ -83,7 +83,7 @@ struct recording_warning {
 
 struct recording {
     struct capture_header header; /* as it stood when it was read                         */
-    bool cut;                     /* the file ends in the middle of something             */
+    bool cut;                     /* the file ends before the recording did               */
     const struct recording_module *modules;
     const struct recording_node *nodes;
     const struct recording_thread *threads;

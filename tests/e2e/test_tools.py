@@ -64,6 +64,11 @@ def diff(_scratch):
     check_equal((result.status, result.stderr), (0, ""), "status, stderr")
     lines = sorted(open("c.diff.folded", encoding="utf-8").read().splitlines())
     check_equal(lines, ["main;f 3 4", "main;g 2 0", "main;h 0 1"], "lines")
+    check_equal(sampler("diff", "a.folded", "b.folded", "-o", "-").stdout.decode().splitlines(),
+                lines, "the same on stdout")
+    for path in ("d.folded", "d.unheard"):  # one number, or none
+        check_one_line(sampler("diff", "a.folded", "b.folded", "-o", path), 2, path, ".diff.folded")
+        check(not os.path.exists(path), "%s was written", path)
 
 
 @case
@@ -83,6 +88,9 @@ def formats(_scratch):
     text = result.stdout.decode()
     for word in ("folded", ".folded", "diff-folded", ".diff.folded"):
         check(word in text, "%r is not in %s", word, text)
+    names = re.findall(r"^([a-z-]+) +\.", text, re.MULTILINE)
+    check_equal(names, list(dict.fromkeys(names)), "names of formats, each once")
+    check_one_line(sampler("formats", "extra"), 2, "extra")
 
 
 @case
@@ -98,6 +106,9 @@ def help(_scratch):
         result = sampler(command, "--help")
         check_equal((result.status, result.stderr), (0, ""), command + " --help: status, stderr")
         check(len(result.stdout.splitlines()) <= 24, "%s --help is no screen", command)
+        check(b"%p" not in result.stdout, "%s --help promises patterns it does not take", command)
+    for letter in (b"%n", b"%p", b"%h", b"%r", b"%%"):
+        check(letter in run([SAMPLER_RUN, "--help"]).stdout, "--help lacks %r", letter)
     check(len(run([SAMPLER_RUN, "--help"]).stdout.splitlines()) <= 32, "--help is no screen")
     result = run([SAMPLER_RUN, "--version"])
     check(re.fullmatch(rb"sampler [0-9.]+\n", result.stdout), "--version: %r", result.stdout)

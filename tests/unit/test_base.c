@@ -222,6 +222,19 @@ static void err_keeps_the_first_story(void **state)
     assert_string_equal(err_describe(&err, out, sizeof out), "a.prof: offset 12: bad tag 7");
 }
 
+/* There is an arena per module of a recording, which can name thousands of them. */
+static void arena_of_little_is_small(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    assert_non_null(arena_text(arena, "name", 4));
+    assert_true(arena_size_bytes(arena) <= 8192);
+    for (unsigned i = 0; i < 100000; i++)
+        assert_non_null(arena_alloc(arena, 16));
+    assert_true(arena_size_bytes(arena) <= 1600000 + 600000);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +244,7 @@ int main(void)
         cmocka_unit_test(cursor_text_needs_its_nul),
         cmocka_unit_test(intern_gives_equal_ids_to_equal_texts),
         cmocka_unit_test(arena_zeroes_and_checks),
+        cmocka_unit_test(arena_of_little_is_small),
         cmocka_unit_test(array_keeps_what_was_pushed),
         cmocka_unit_test(sink_file_appears_whole),
         cmocka_unit_test(sink_failure_is_sticky),

@@ -355,7 +355,7 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
 static void account_says_what_is_unusual(void **state)
 {
     (void)state;
-    const struct account account = {
+    struct account account = {
         .n_samples = 1234567,
         .weight_ns = 2000000000,
         .cut_ns = 10000000,
@@ -376,6 +376,12 @@ static void account_says_what_is_unusual(void **state)
     char narrow[20];
     assert_string_equal(account_format(&account, NULL, narrow, sizeof narrow),
                         "1 234 567 samples, ");
+    account.n_samples = 1;
+    assert_string_equal(account_format(&account, NULL, line, 10), "1 sample,");
+    account.n_threads_missed = 1;
+    account.n_warnings = 1;
+    const char *text = account_format(&account, NULL, line, sizeof line);
+    assert_non_null(strstr(text, "; 1 thread without a clock; 1 damaged place in the recording"));
 }
 
 int main(void)

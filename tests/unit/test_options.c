@@ -104,6 +104,16 @@ static void operands_and_options_mix_elsewhere(void **state)
     assert_null(options.operands[3]);
 }
 
+static void a_flag_of_the_environment_is_0_or_1(void **state)
+{
+    (void)state;
+    struct options options;
+    struct err err;
+    setenv("SAMPLER_QUIET", "no", 1);
+    assert_false(parse(COMMAND_RUN, WORDS("true"), &options, &err));
+    assert_string_equal(err.text, "SAMPLER_QUIET: 'no' is none of 0|1");
+}
+
 static void the_environment_comes_before_the_default(void **state)
 {
     (void)state;
@@ -423,6 +433,7 @@ int main(void)
         cmocka_unit_test_setup(every_way_of_writing_an_option, clear_environment),
         cmocka_unit_test_setup(the_command_keeps_its_own_options, clear_environment),
         cmocka_unit_test_setup(operands_and_options_mix_elsewhere, clear_environment),
+        cmocka_unit_test_setup(a_flag_of_the_environment_is_0_or_1, clear_environment),
         cmocka_unit_test_setup(the_environment_comes_before_the_default, clear_environment),
         cmocka_unit_test_setup(refusals_are_one_line_with_the_nearest_word, clear_environment),
         cmocka_unit_test_setup(too_many_outputs_are_refused, clear_environment),
