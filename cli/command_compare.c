@@ -6,6 +6,7 @@
 #include "diff.h"
 #include "files.h"
 #include "merge.h"
+#include "save.h"
 
 struct inputs {
     struct profile **profiles;
@@ -51,11 +52,11 @@ static void inputs_unload(struct inputs *inputs)
 /* To every -o, each in its format. */
 static bool save(const struct options *options, const struct profile *profile, struct err *err)
 {
-    struct format_options format_options = format_options_from(options);
     for (size_t i = 0; i < options->n_outputs; i++) {
-        const char *path = options->outputs[i];
-        const struct format *format = format_for_writing(path, options->values[OPTION_FORMAT], err);
-        if (format == NULL || !profile_save(profile, format, &format_options, path, err))
+        struct save_request request = {
+            .profile = profile, .options = options, .path = options->outputs[i]};
+        request.format = format_for_writing(request.path, options->values[OPTION_FORMAT], err);
+        if (request.format == NULL || !profile_save(&request, err))
             return false;
     }
     return true;
