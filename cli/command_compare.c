@@ -7,6 +7,7 @@
 #include "files.h"
 #include "folded.h"
 #include "merge.h"
+#include "save.h"
 
 struct inputs {
     struct profile **profiles;
@@ -67,11 +68,11 @@ static const struct format *output_format(const struct options *options, const c
 /* To every -o, each in its format. */
 static bool save(const struct options *options, const struct profile *profile, struct err *err)
 {
-    struct format_options format_options = format_options_from(options);
     for (size_t i = 0; i < options->n_outputs; i++) {
-        const char *path = options->outputs[i];
-        const struct format *format = output_format(options, path, err);
-        if (format == NULL || !profile_save(profile, format, &format_options, path, err))
+        struct save_request request = {
+            .profile = profile, .options = options, .path = options->outputs[i]};
+        request.format = output_format(options, request.path, err);
+        if (request.format == NULL || !profile_save(&request, err))
             return false;
     }
     return true;

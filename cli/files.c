@@ -155,20 +155,6 @@ bool profile_load(const char *path, const struct file_bytes *bytes,
            err_name_file(err, path);
 }
 
-bool profile_save(const struct profile *profile, const struct format *format,
-                  const struct format_options *options, const char *path, struct err *err)
-{
-    struct sink *sink = NULL;
-    if (!sink_create_file(path, &sink, err))
-        return false;
-    struct format_notes notes = notes_to_stderr(path);
-    if (!format->write(profile, options, &notes, sink, err)) {
-        sink_abandon(sink);
-        return err_name_file(err, path);
-    }
-    return sink_close(sink, err) || err_name_file(err, path);
-}
-
 struct format_options format_options_from(const struct options *options)
 {
     return (struct format_options){

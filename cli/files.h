@@ -1,4 +1,4 @@
-/* files.h - files in, files out: which format, read whole, written whole or not at all. */
+/* files.h - files in: read whole, in which format; and the format of a file going out (save.h). */
 #ifndef SAMPLER_CLI_FILES_H
 #define SAMPLER_CLI_FILES_H
 
@@ -39,10 +39,6 @@ const struct format *format_for_writing(const char *path, const char *name, stru
  */
 MUST_CHECK bool profile_load(const char *path, const struct file_bytes *bytes,
                              const struct format_options *options, struct profile **out,
-                             struct err *err);
-
-MUST_CHECK bool profile_save(const struct profile *profile, const struct format *format,
-                             const struct format_options *options, const char *path,
                              struct err *err);
 
 /* What the command line says about formats. */

@@ -15,6 +15,7 @@
 #include "folded.h"
 #include "pattern.h"
 #include "progress.h"
+#include "save.h"
 
 #define MAX_WARNING_LINES 3
 #define MAX_NAMED_FILES 4
@@ -256,8 +257,9 @@ bool report_check_outputs(const struct options *options, struct err *err)
     return true;
 }
 
-static void note_wrote(struct report *report, const char *path)
+static void note_wrote(void *context, const char *path)
 {
+    struct report *report = context;
     size_t room = sizeof report->wrote - report->wrote_length;
     if (report->n_wrote++ >= MAX_NAMED_FILES || strlen(path) + 32 > room)
         return;
@@ -270,7 +272,6 @@ static bool write_outputs(struct report *report, const struct profile *profile,
                           const struct pattern_values *values, bool is_main, struct err *err)
 {
     const struct options *options = report->request->options;
-    struct format_options format_options = format_options_from(options);
     for (size_t i = 0; i < output_count(options); i++) {
         char expanded[PATH_MAX];
         char path[PATH_MAX];
@@ -281,9 +282,14 @@ static bool write_outputs(struct report *report, const struct profile *profile,
         else if (!path_add_pid(expanded, values->pid, path, sizeof path, err))
             return false;
         const struct format *format = format_for_writing(path, options->values[OPTION_FORMAT], err);
-        if (format == NULL || !profile_save(profile, format, &format_options, path, err))
+        const struct save_request request = {.profile = profile,
+                                             .format = format,
+                                             .options = options,
+                                             .path = path,
+                                             .wrote = note_wrote,
+                                             .context = report};
+        if (format == NULL || !profile_save(&request, err))
             return false;
-        note_wrote(report, path);
     }
     return true;
 }
