@@ -4,7 +4,6 @@
  * end of a thread exec-euid      exec of a file that only the effective user may run, while the
  * clock ticks old-signals    signal() as of System V, sigset and sigignore, for all signals
  *   vfork-child    a vfork child changes its signals and masks, which are not its parent's */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
