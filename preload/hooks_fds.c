@@ -64,11 +64,11 @@ HOOK_EXPORT void closefrom(int first)
 }
 
 /* The program wants this very number: it gets it. What we had there is closed by the call; its
- * owner finds out by the identity check. HOOK */
+ * owner finds out by the identity check. A vfork child has numbers for itself. HOOK */
 HOOK_EXPORT int dup2(int fd, int wanted)
 {
     int result = libc_real()->dup2(fd, wanted);
-    if (result >= 0 && fd != wanted && fds_is_ours(wanted))
+    if (result >= 0 && fd != wanted && fds_is_ours(wanted) && session_is_ours())
         fds_forget(wanted);
     return result;
 }
@@ -77,7 +77,7 @@ HOOK_EXPORT int dup2(int fd, int wanted)
 HOOK_EXPORT int dup3(int fd, int wanted, int flags)
 {
     int result = libc_real()->dup3(fd, wanted, flags);
-    if (result >= 0 && fds_is_ours(wanted))
+    if (result >= 0 && fds_is_ours(wanted) && session_is_ours())
         fds_forget(wanted);
     return result;
 }

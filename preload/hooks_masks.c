@@ -24,6 +24,9 @@ bool mask_believed(void)
 /* any context */
 void mask_believe(bool blocked)
 {
+    /* A vfork child has the mask for itself, but the memory of its parent. */
+    if (blocked == mask_believed() || !session_is_ours())
+        return;
     if (thread_self != NULL)
         thread_self->mask_blocked = blocked;
     else

@@ -22,6 +22,11 @@ struct libc_real {
     int (*sigaction)(int, const struct sigaction *, struct sigaction *);
     void (*(*signal)(int, void (*)(int)))(int);
     int (*siginterrupt)(int, int);
+    void (*(*sysv_signal)(int, void (*)(int)))(int);
+    void (*(*sigset)(int, void (*)(int)))(int);
+    int (*sigignore)(int);
+    int (*sighold)(int);
+    int (*sigrelse)(int);
     int (*sigwait)(const sigset_t *, int *);
     int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
     int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);

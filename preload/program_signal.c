@@ -5,6 +5,7 @@
 
 #include "os.h"
 #include "restart.h"
+#include "session.h"
 
 /* Two copies: the current one is never written to. A writer fills the other and then switches, by
  * a release store; a signal that takes the switch half-way sees the old one. Writers come one at a
@@ -15,6 +16,9 @@ static unsigned current;
 /* SETUP, HOOK */
 void program_signal_set(const struct sigaction *action)
 {
+    /* What a vfork child sets is its own, but its memory is its parent's: hold nothing of it. */
+    if (session_phase() != SESSION_OFF && !session_is_ours())
+        return;
     unsigned other = 1 - __atomic_load_n(&current, __ATOMIC_RELAXED);
     actions[other] = *action;
     __atomic_store_n(&current, other, __ATOMIC_RELEASE);

@@ -430,6 +430,14 @@ def case_join_at_fork():
     Run(odd("join-at-fork"), timeout=20)
 
 
+def case_old_signals():
+    Run(odd("old-signals"))
+
+
+def case_vfork_child():
+    Run(odd("vfork-child"))
+
+
 def case_exec_euid():
     """A tick pending at the exec would kill the new program, whatever the real user may run."""
     if os.getuid() != 0:
