@@ -43,7 +43,8 @@ static bool set_blocked(int signo, int how)
 /* HOOK */
 HOOK_EXPORT sighandler_t __sysv_signal(int signo, sighandler_t handler)
 {
-    if (!is_ours(signo))
+    /* Of any signal: handlers run behind relay.h's. */
+    if (!hooks_active() || handler == SIG_ERR)
         return libc_real()->sysv_signal(signo, handler);
     return set_handler(signo, handler, (int)((unsigned)SA_RESETHAND | (unsigned)SA_NODEFER));
 }
