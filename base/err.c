@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "append.h"
+
 __attribute__((format(printf, 6, 0))) static bool fill(struct err *err, enum err_code code,
                                                        int sys_errno, uint64_t offset,
                                                        uint64_t line, const char *format,
@@ -57,18 +59,6 @@ bool err_name_file(struct err *err, const char *path)
     if (err->file[0] == '\0')
         snprintf(err->file, sizeof err->file, "%s", path);
     return false;
-}
-
-/* Appends to `out` at *used and moves *used on, never past the end. */
-__attribute__((format(printf, 4, 5))) static void append(char *out, size_t out_bytes, size_t *used,
-                                                         const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(out + *used, out_bytes - *used, format, args);
-    va_end(args);
-    if (n > 0)
-        *used = (size_t)n < out_bytes - *used ? *used + (size_t)n : out_bytes - 1;
 }
 
 const char *err_describe(const struct err *err, char *out, size_t out_bytes)

@@ -1,6 +1,7 @@
 /* command_formats.c - sampler formats, sampler dump: what the table of formats holds and reads. */
 #include <stdio.h>
 
+#include "append.h"
 #include "commands.h"
 #include "files.h"
 #include "sink.h"
@@ -18,10 +19,8 @@ int command_formats(const struct options *options)
     for (const struct format *const *row = format_table; *row != NULL; row++) {
         char extensions[64] = "";
         size_t used = 0;
-        for (const char *const *extension = (*row)->extensions;
-             *extension != NULL && used < sizeof extensions; extension++)
-            used += (size_t)snprintf(extensions + used, sizeof extensions - used, "%s.%s",
-                                     used > 0 ? " " : "", *extension);
+        for (const char *const *extension = (*row)->extensions; *extension != NULL; extension++)
+            append(extensions, sizeof extensions, &used, "%s.%s", used > 0 ? " " : "", *extension);
         printf("%-16s %-20s %c%c%c    %s\n", (*row)->name, extensions,
                (*row)->read != NULL ? 'r' : '-', (*row)->write != NULL ? 'w' : '-',
                (*row)->dump != NULL ? 'd' : '-', (*row)->about);

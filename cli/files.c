@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "append.h"
 #include "capture.h"
 
 #define FIRST_READ_BYTES ((size_t)64 * 1024)
@@ -120,9 +121,8 @@ static void writer_names(char *out, size_t out_bytes)
     size_t used = 0;
     out[0] = '\0';
     for (const struct format *const *row = format_table; *row != NULL; row++)
-        if ((*row)->write != NULL && used < out_bytes)
-            used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", used > 0 ? "|" : "",
-                                     (*row)->name);
+        if ((*row)->write != NULL)
+            append(out, out_bytes, &used, "%s%s", used > 0 ? "|" : "", (*row)->name);
 }
 
 const struct format *format_for_writing(const char *path, const char *name, struct err *err)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "append.h"
+
 #define WORD_BYTES 64
 
 /* ---- near words ------------------------------------------------------------------------------ */
@@ -147,11 +149,11 @@ static bool value_set(struct options *options, enum option_id id, const char *or
 /* All long names a command takes, as words for word_nearest. */
 static void long_names(enum command_id command, char *out, size_t out_bytes)
 {
-    size_t used = (size_t)snprintf(out, out_bytes, "help|version");
-    for (enum option_id id = 0; id < N_OPTIONS && used < out_bytes; id++)
+    size_t used = 0;
+    append(out, out_bytes, &used, "help|version");
+    for (enum option_id id = 0; id < N_OPTIONS; id++)
         if (option_taken(id, command))
-            used +=
-                (size_t)snprintf(out + used, out_bytes - used, "|%s", option_table[id].long_name);
+            append(out, out_bytes, &used, "|%s", option_table[id].long_name);
 }
 
 static bool fail_unknown(enum command_id command, const char *written, const char *name,

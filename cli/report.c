@@ -412,6 +412,7 @@ bool report_write(const struct report_request *request, struct err *err)
     if (ok) {
         report.main_pid = request->main_pid;
         if (report.main_pid == 0 && report.n > 0)
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all up to report.n are set */
             report.main_pid = report.recordings[0]->header.pid;
         tell_running(&report);
         if (report.n == 0)

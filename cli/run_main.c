@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "append.h"
 #include "child.h"
 #include "files.h"
 #include "options.h"
@@ -146,6 +147,25 @@ static bool report_apart(const struct run *run, const struct recording_list *lis
     return wait_status == 0;
 }
 
+/* How to make the profile by hand, as a line for a shell: in quotes where the path needs them. */
+static void tell_how_to_go_on(const char *folder)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
+    char line[3 * PATH_MAX];
+    size_t used = 0;
+    bool quote = strspn(folder, plain) != strlen(folder);
+    append(line, sizeof line, &used, "the recordings are kept; to go on: sampler report %s",
+           quote ? "'" : "");
+    for (const char *at = folder; *at != '\0'; at++)
+        if (*at == '\'')
+            append(line, sizeof line, &used, "'\\''");
+        else
+            append(line, sizeof line, &used, "%c", *at);
+    append(line, sizeof line, &used, "%s/*.sampler -o FILE", quote ? "'" : "");
+    tell(OWN_NAME, line);
+}
+
 /* The recordings into outputs. Whatever goes wrong is said and loses no recording. */
 static void conclude(const struct run *run)
 {
@@ -166,10 +186,7 @@ static void conclude(const struct run *run)
     if (ok)
         recording_dir_remove(run->preload.recording_dir);
     else
-        fprintf(stderr,
-                OWN_NAME
-                ": the recordings are kept; to go on: sampler report %s/*.sampler -o FILE\n",
-                run->preload.recording_dir);
+        tell_how_to_go_on(run->preload.recording_dir);
     recording_list_free(&list);
 }
 

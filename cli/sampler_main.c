@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "append.h"
 #include "commands.h"
 #include "files.h"
 
@@ -40,8 +41,8 @@ static int refuse_word(const char *word)
     char near[32];
     size_t used = 0;
     for (size_t i = 0; i < N_ROWS; i++)
-        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i > 0 ? "|" : "",
-                                 command_table[commands[i].id].name);
+        append(words, sizeof words, &used, "%s%s", i > 0 ? "|" : "",
+               command_table[commands[i].id].name);
     const char *kind = word[0] == '-' ? "option" : "command";
     char text[256];
     if (word_nearest(word, words, near, sizeof near) != NULL)

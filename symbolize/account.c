@@ -2,9 +2,9 @@
 #include "account.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "append.h"
 
 /* Less than this share of the weight without debug information is not worth words. */
 #define MISSING_SHARE 0.05
@@ -91,17 +91,6 @@ void account_set_cpu(struct account *account, uint64_t cpu_ns)
         return;
     account->cpu_ns = cpu_ns;
     account->cpu_known = true;
-}
-
-__attribute__((format(printf, 4, 5))) static void append(char *out, size_t out_bytes, size_t *used,
-                                                         const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(out + *used, out_bytes - *used, format, args);
-    va_end(args);
-    if (n > 0)
-        *used = (size_t)n < out_bytes - *used ? *used + (size_t)n : out_bytes - 1;
 }
 
 /* 5991 -> "5 991". */

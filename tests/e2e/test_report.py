@@ -7,8 +7,8 @@ import signal
 import subprocess
 import time
 
-from e2e import (SAMPLER_RUN, Folded, Skip, case, check, check_equal, check_one_line,
-                 clean_environment, main, sampler, sampler_run, test_program)
+from e2e import (SAMPLER, SAMPLER_RUN, Folded, Skip, case, check, check_equal, check_one_line,
+                 clean_environment, main, run, sampler, sampler_run, test_program)
 
 
 def record_processes(n):
@@ -135,6 +135,22 @@ def quiet(_scratch):
     check_equal((result.status, result.stderr), (0, ""), "status, stderr")
     result = sampler_run(["-q", "-o", "d.nytprofc"], [test_program("burn"), "0.1"])
     check_equal((result.status, result.stderr), (0, ""), "status, stderr")
+
+
+@case
+def hint_in_odd_folder(scratch):
+    """What sampler-run tells to go on with can be given to a shell as it is."""
+    folder = os.path.join(scratch, "it's a folder; $HOME")
+    os.makedirs(os.path.join(folder, "sub"))
+    result = sampler_run(["-q", "-o", "keep.folded", "-o", "sub/out.folded"],
+                         ["sh", "-c", "rmdir sub; " + test_program("burn") + " 0.2"], cwd=folder)
+    check_equal(result.status, 0, "exit status")
+    hint = result.stderr.splitlines()[-1].partition("to go on: ")[2]
+    check(hint.startswith("sampler report "), "the last line: %r", result.stderr)
+    hint = hint.replace("sampler report", SAMPLER + " report", 1).replace("-o FILE", "-o later.folded")
+    again = run(["sh", "-c", hint])
+    check_equal(again.status, 0, "the command %r: %s" % (hint, again.stderr))
+    check(Folded("later.folded").total > 100, "an empty profile")
 
 
 @case
