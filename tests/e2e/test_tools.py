@@ -64,6 +64,9 @@ def diff(_scratch):
     check_equal((result.status, result.stderr), (0, ""), "status, stderr")
     lines = sorted(open("c.diff.folded", encoding="utf-8").read().splitlines())
     check_equal(lines, ["main;f 3 4", "main;g 2 0", "main;h 0 1"], "lines")
+    result = sampler("convert", "c.diff.folded", "-o", "d.diff.folded")
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr of convert")
+    check_equal(open("d.diff.folded", "rb").read(), open("c.diff.folded", "rb").read(), "both counts read again")
 
 
 @case
