@@ -105,8 +105,11 @@ const struct format *format_for_reading(const char *path, const struct file_byte
                                         struct err *err)
 {
     const struct format *format = format_by_content(bytes->data, bytes->size_bytes);
-    if (format == NULL || format->read == NULL)
-        format = format_by_path(path);
+    const struct format *named = format_by_path(path);
+    /* A format that cannot be told by its content (diff-folded) is what its name says. */
+    if (format == NULL || format->read == NULL ||
+        (named != NULL && named->read != NULL && named->sniff == NULL))
+        format = named;
     if (format != NULL && format->read != NULL)
         return format;
     err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,

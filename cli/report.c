@@ -344,12 +344,11 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
         return err_fail_memory(err);
     bool ok = build_profile(report->request->options, report->recordings + first, n, &profile,
                             &account, err);
-    if (ok && profile != NULL && (is_main || profile->n_samples > 0))
+    if (ok && profile != NULL && (is_main || account.n_samples > 0))
         ok = write_outputs(report, profile, &values, is_main, err);
     profile_destroy(profile);
+    account_add_totals(&report->account, &account);
     account_deinit(&account);
-    for (size_t i = 0; i < n; i++)
-        account_add_recording(&report->account, report->recordings[first + i]);
     return ok;
 }
 

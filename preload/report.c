@@ -122,6 +122,8 @@ void report_at_exit(void)
     int status = spawn_and_wait(tool, argv);
     if (status < 0 || status == 126 || status == 127)
         say_how_to_report("the program `sampler` could not be run");
+    else if (status != 0)
+        say_how_to_report("the recording is kept");
     errno = saved_errno;
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "append.h"
 
@@ -47,29 +48,42 @@ static void add_threads(struct account *account, const struct recording *recordi
     }
 }
 
-/* Whether the outermost node of a sample's stack stands for an unknown rest. */
-static bool stack_is_cut(const struct recording *recording, uint32_t node)
+/* Whether the outermost node of each node's stack stands for an unknown rest; parents come before
+ * their children. Heap, NULL when out of memory. */
+static bool *cut_nodes_find(const struct recording *recording)
 {
-    while (recording->nodes[node].parent != 0)
-        node = recording->nodes[node].parent;
-    return recording->nodes[node].cut != 0;
+    bool *is_cut = calloc(recording->n_nodes + 1, sizeof *is_cut);
+    for (size_t i = 1; is_cut != NULL && i < recording->n_nodes; i++) {
+        uint32_t parent = recording->nodes[i].parent;
+        is_cut[i] = parent != 0 ? is_cut[parent] : recording->nodes[i].cut != 0;
+    }
+    return is_cut;
 }
 
-void account_add_recording(struct account *account, const struct recording *recording)
+static void add_saturated(uint64_t *sum, uint64_t value)
+{
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = UINT64_MAX;
+}
+
+bool account_add_recording(struct account *account, const struct recording *recording)
 {
     const struct capture_header *header = &recording->header;
+    bool *is_cut = cut_nodes_find(recording);
+    if (is_cut == NULL)
+        return false;
     for (size_t i = 0; i < recording->n_samples; i++) {
         const struct recording_sample *sample = &recording->samples[i];
         uint64_t weight_ns;
         if (__builtin_mul_overflow(sample->steps, header->period, &weight_ns))
             weight_ns = UINT64_MAX;
-        if (__builtin_add_overflow(account->weight_ns, weight_ns, &account->weight_ns))
-            account->weight_ns = UINT64_MAX;
-        if (stack_is_cut(recording, sample->node))
-            account->cut_ns += weight_ns;
+        add_saturated(&account->weight_ns, weight_ns);
+        if (is_cut[sample->node])
+            add_saturated(&account->cut_ns, weight_ns);
         if (sample->kind == RECORDING_TICK)
             account->n_samples++;
     }
+    free(is_cut);
     for (size_t i = 0; i < CAPTURE_N_LOSSES; i++)
         account->lost += header->lost[i];
     account->n_processes++;
@@ -83,6 +97,35 @@ void account_add_recording(struct account *account, const struct recording *reco
         account->cpu_known = false;
     if (header->end == CAPTURE_RUNNING)
         account->n_unended++;
+    return true;
+}
+
+void account_add_start_up(struct account *account, uint64_t cpu_ns)
+{
+    add_saturated(&account->weight_ns, cpu_ns);
+    add_saturated(&account->cpu_ns, cpu_ns);
+    add_saturated(&account->start_up_ns, cpu_ns);
+}
+
+void account_add_totals(struct account *account, const struct account *other)
+{
+    account->n_samples += other->n_samples;
+    add_saturated(&account->weight_ns, other->weight_ns);
+    add_saturated(&account->cut_ns, other->cut_ns);
+    add_saturated(&account->cpu_ns, other->cpu_ns);
+    add_saturated(&account->start_up_ns, other->start_up_ns);
+    account->cpu_known = account->cpu_known && other->cpu_known;
+    account->lost += other->lost;
+    if (account->frequency_hz == 0)
+        account->frequency_hz = other->frequency_hz;
+    account->n_processes += other->n_processes;
+    account->n_threads += other->n_threads;
+    account->n_threads_missed += other->n_threads_missed;
+    account->n_perf += other->n_perf;
+    account->n_perf_user += other->n_perf_user;
+    account->n_timer += other->n_timer;
+    account->n_unended += other->n_unended;
+    account->n_warnings += other->n_warnings;
 }
 
 void account_set_cpu(struct account *account, uint64_t cpu_ns)

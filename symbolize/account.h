@@ -49,8 +49,14 @@ struct account {
 bool account_init(struct account *account); /* false: out of memory */
 void account_deinit(struct account *account);
 
-/* Adds a recording's header, threads and samples. */
-void account_add_recording(struct account *account, const struct recording *recording);
+/* Adds a recording's header, threads and samples. False: out of memory, nothing was added. */
+bool account_add_recording(struct account *account, const struct recording *recording);
+
+/* Adds CPU time used before a recording began, which is explained as start-up (build.h). */
+void account_add_start_up(struct account *account, uint64_t cpu_ns);
+
+/* Adds the numbers of another account; its modules are left out. */
+void account_add_totals(struct account *account, const struct account *other);
 
 /* Where the recordings do not tell the CPU used (no end mark): what the caller knows, say from
  * getrusage of the child. 0 = nothing known. */

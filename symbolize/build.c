@@ -185,9 +185,7 @@ static void start_up_add(struct build *build, size_t index, uint32_t thread,
         .time_ns = recording_start(build, build->recordings[index]),
     };
     profile_add_sample(build->builder, &sample, values);
-    account->weight_ns = add_saturated(account->weight_ns, values[KIND_CPU]);
-    account->cpu_ns = add_saturated(account->cpu_ns, values[KIND_CPU]);
-    account->start_up_ns = add_saturated(account->start_up_ns, values[KIND_CPU]);
+    account_add_start_up(account, values[KIND_CPU]);
 }
 
 static bool recording_add(struct build *build, size_t index, struct account *account)
@@ -225,8 +223,10 @@ bool profile_build(const struct recording *const *recordings, size_t n,
                    struct account *account, struct err *err)
 {
     struct build build = {.recordings = recordings, .n = n};
-    for (size_t i = 0; i < n; i++)
-        account_add_recording(account, recordings[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (!account_add_recording(account, recordings[i]))
+            return err_fail_memory(err);
+    }
     if (n == 0)
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "no recording");
     if (!profile_builder_create(&build.builder, err))

@@ -69,6 +69,9 @@ def diff(_scratch):
     for path in ("d.folded", "d.unheard"):  # one number, or none
         check_one_line(sampler("diff", "a.folded", "b.folded", "-o", path), 2, path, ".diff.folded")
         check(not os.path.exists(path), "%s was written", path)
+    result = sampler("convert", "c.diff.folded", "-o", "d.diff.folded")
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr of convert")
+    check_equal(open("d.diff.folded", "rb").read(), open("c.diff.folded", "rb").read(), "both counts read again")
 
 
 @case
