@@ -79,11 +79,12 @@ bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns)
 }
 
 /* HOOK, EXIT */
-void clock_disarm(struct clock *clock)
+bool clock_disarm(struct clock *clock)
 {
     clock_perf_disarm(clock);
-    clock_timer_disarm(clock);
+    bool is_silent = clock_timer_disarm(clock);
     clock->kind = CAPTURE_CLOCK_NONE;
+    return is_silent;
 }
 
 /* HOOK: a forked child. Timers are not inherited; descriptors are. */

@@ -46,7 +46,9 @@ void clock_init(struct clock *clock);
 
 /* Arms the clock of thread `tid` (0 = the caller). False when there is none to be had. */
 bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns);
-void clock_disarm(struct clock *clock);
+
+/* False when it ticks on, and nothing can be done about it. */
+bool clock_disarm(struct clock *clock);
 
 /* In a forked child: closes what was inherited of a parent's thread. */
 void clock_abandon(struct clock *clock);

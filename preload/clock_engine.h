@@ -16,7 +16,8 @@ SIGNAL_SAFE bool clock_perf_set_period(const struct clock *clock, uint64_t perio
 
 int clock_timer_arm(struct clock *clock, const struct clock_settings *settings, pid_t tid,
                     uint64_t first_ns, uint64_t period_ns);
-void clock_timer_disarm(struct clock *clock);
+/* False when the timer runs on: the program has had the call forbidden since (seccomp). */
+bool clock_timer_disarm(struct clock *clock);
 
 /* What a timer's signal carries, so that it is known for ours. */
 SIGNAL_SAFE bool clock_timer_sent(const struct clock *clock, const siginfo_t *info);

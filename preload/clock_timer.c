@@ -34,12 +34,13 @@ int clock_timer_arm(struct clock *clock, const struct clock_settings *settings, 
 }
 
 /* HOOK, EXIT */
-void clock_timer_disarm(struct clock *clock)
+bool clock_timer_disarm(struct clock *clock)
 {
     if (clock->timer_id < 0)
-        return;
-    syscall(SYS_timer_delete, clock->timer_id);
+        return true;
+    bool is_deleted = syscall(SYS_timer_delete, clock->timer_id) == 0 || errno == EINVAL;
     clock->timer_id = -1;
+    return is_deleted;
 }
 
 /* SIGNAL */

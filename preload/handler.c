@@ -99,6 +99,14 @@ bool handler_install(void)
     return true;
 }
 
+/* SETUP */
+void handler_remove(void)
+{
+    struct sigaction before;
+    program_signal_get(&before);
+    libc_real()->sigaction(session.options.signo, &before, NULL);
+}
+
 /* HOOK */
 void handler_install_again(void)
 {

@@ -14,6 +14,9 @@
 /* Installs the handler; what was there before becomes the program's own (program_signal.h). */
 bool handler_install(void);
 
+/* Puts back what was there before: no clock was ever armed. SETUP */
+void handler_remove(void);
+
 /* Once more, after it was given away for an exec that failed. HOOK */
 void handler_install_again(void);
 

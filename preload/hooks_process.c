@@ -120,12 +120,15 @@ struct exec_attempt {
 };
 
 /* The new program is to find our signal as it would without us: blocked or ignored if the program
- * had it so. No tick may be pending then, or it would kill the new program. HOOK */
-static void give_signal_back(void)
+ * had it so. No tick may be pending then, or it would kill the new program: it has to ignore our
+ * signal where the clock cannot be made silent. HOOK */
+static void give_signal_back(bool is_silent)
 {
     uint64_t ours = os_signal_bit(session.options.signo);
     struct sigaction program;
     program_signal_get(&program);
+    if (!is_silent)
+        program = (struct sigaction){.sa_handler = SIG_IGN};
     if (program.sa_handler == SIG_IGN)
         libc_real()->sigaction(session.options.signo, &program, NULL);
     if (mask_believed())
@@ -148,10 +151,9 @@ static struct exec_attempt exec_begin(const char *path)
         return attempt;
     attempt.paused = true;
     session_pause_for_exec();
-    if (thread_self != NULL)
-        clock_disarm(&thread_self->clock);
+    bool is_silent = thread_self == NULL || clock_disarm(&thread_self->clock);
     attempt.removed = report_before_exec();
-    give_signal_back();
+    give_signal_back(is_silent);
     return attempt;
 }
 

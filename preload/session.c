@@ -77,6 +77,8 @@ static bool open_recording(void)
         if (errno != EEXIST)
             break;
     }
+    if (session.is_fork_child)
+        return false; /* a program that gave up rights or its root may fork for ever */
     int error = errno;
     char bytes[600];
     line_init(&line, bytes, sizeof bytes);

@@ -144,19 +144,23 @@ static void start(void)
     }
     /* The handler before the clock: a tick without one would end the program. */
     os_sigmask(SIG_BLOCK, &ours, &before);
-    if (!handler_install()) {
+    bool begun = handler_install();
+    if (begun) {
+        thread_registry_lock();
+        begun = session_begin();
+        thread_registry_unlock();
+        if (!begun)
+            handler_remove();
+    } else {
         say("the signal cannot be handled; nothing is sampled");
-        return;
     }
-    thread_registry_lock();
-    bool begun = session_begin();
-    thread_registry_unlock();
     if (begun) {
         mask_believe((before & ours) != 0);
         begin_existing_threads();
         hooks_threads_begin_first();
     }
-    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+    if (begun || (before & ours) == 0)
+        os_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
 /* SETUP */

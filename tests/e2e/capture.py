@@ -438,6 +438,14 @@ def case_vfork_child():
     Run(odd("vfork-child"))
 
 
+def case_exec_refused():
+    """A program that forbids itself what we stop its clock with, and then goes on by exec (as man does)."""
+    for _ in range(10):
+        Run(program("spin", 1), launcher=refusing("ioctl=1"), FREQUENCY=20000)
+    for _ in range(40):
+        Run(program("spin", 1), launcher=refusing("timer_delete=1"), FREQUENCY=20000, CLOCK="timer")
+
+
 def case_exec_euid():
     """A tick pending at the exec would kill the new program, whatever the real user may run."""
     if os.getuid() != 0:

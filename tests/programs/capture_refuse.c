@@ -22,6 +22,8 @@ static const struct {
     {"process_vm_readv", SYS_process_vm_readv},
     {"timer_create", SYS_timer_create},
     {"fallocate", SYS_fallocate},
+    {"ioctl", SYS_ioctl},
+    {"timer_delete", SYS_timer_delete},
 };
 
 static int refuse(const char *argument)
