@@ -27,7 +27,8 @@ bool path_is_stream(const char *path);
 /* True when the file can be read and begins as a recording does. */
 bool path_is_recording(const char *path);
 
-/* The reader for a file: by content, else (and where content cannot tell) by extension. NULL with *err when none fits. */
+/* The reader for a file: by content, else (and where content cannot tell) by extension. NULL with
+ * *err when none fits. */
 const struct format *format_for_reading(const char *path, const struct file_bytes *bytes,
                                         struct err *err);
 

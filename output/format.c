@@ -12,15 +12,9 @@
 #include "nytprof.h"
 
 const struct format *const format_table[] = {
-    &format_folded,
-    &format_diff_folded,
-    &format_cpuprofile,
-    &format_chrome_trace,
-    &format_easyprofiler,
-    &format_nytprof,
-    &format_nytprof_chunked,
-    &format_htdump,
-    NULL,
+    &format_folded,          &format_diff_folded,  &format_cpuprofile,
+    &format_chrome_trace,    &format_easyprofiler, &format_nytprof,
+    &format_nytprof_chunked, &format_htdump,       NULL,
 };
 
 void format_note(const struct format_notes *notes, const char *format, ...)

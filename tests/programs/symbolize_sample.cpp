@@ -1,6 +1,6 @@
-// symbolize_sample.cpp - code whose names and inlining are awkward: templates, lambdas, an anonymous
-// namespace, virtual functions, exceptions, much of the standard library inlined. Compiled in several
-// ways by tests/e2e/test_symbolizer.py; only its addresses are looked at.
+// symbolize_sample.cpp - code whose names and inlining are awkward: templates, lambdas, an
+// anonymous namespace, virtual functions, exceptions, much of the standard library inlined.
+// Compiled in several ways by tests/e2e/test_symbolizer.py; only its addresses are looked at.
 #include <algorithm>
 #include <functional>
 #include <iostream>
