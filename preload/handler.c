@@ -47,6 +47,7 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, const void *context)
 /* Our clock's tick, whatever state we are in. SIGNAL */
 SIGNAL_SAFE static void on_tick(struct thread *thread, const void *context)
 {
+    __atomic_store_n(&thread->n_ticks, thread->n_ticks + 1, __ATOMIC_RELAXED);
     if (unlikely(__atomic_load_n(&thread->in_handler, __ATOMIC_RELAXED) != 0)) {
         if (session_phase() == SESSION_RUNNING)
             recording_count(&session.recording.header->lost[CAPTURE_LOST_NESTED], 1);

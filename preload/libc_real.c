@@ -38,6 +38,7 @@ static const struct entry entries[] = {
     ENTRY(execveat, "execveat"),
     ENTRY(exit_now, "_exit"),
     ENTRY(close, "close"),
+    ENTRY(write, "write"),
     ENTRY(close_range, "close_range"),
     ENTRY(closefrom, "closefrom"),
     ENTRY(dup2, "dup2"),

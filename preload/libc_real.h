@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 #include <threads.h>
 
 #include "context.h"
@@ -37,6 +38,7 @@ struct libc_real {
     int (*execveat)(int, const char *, char *const *, char *const *, int);
     void (*exit_now)(int); /* _exit */
     int (*close)(int);
+    ssize_t (*write)(int, const void *, size_t);
     int (*close_range)(unsigned, unsigned, int);
     void (*closefrom)(int);
     int (*dup2)(int, int);

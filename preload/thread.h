@@ -34,6 +34,7 @@ struct thread {
     uint32_t in_handler;      /* atomic: 1 while its handler may write to the stream. Written by the
                                  thread, read by who ends the process (sequentially consistent, against
                                  session_phase) */
+    uint32_t n_ticks;         /* handler runs for our clock; written by the thread alone, atomic */
     pid_t tid;
     struct clock clock;
     struct grid grid;

@@ -446,6 +446,15 @@ def case_exec_refused():
         Run(program("spin", 1), launcher=refusing("timer_delete=1"), FREQUENCY=20000, CLOCK="timer")
 
 
+def case_long_writes():
+    """A blocking write is as long as it was asked to be."""
+    code = "import os; b = bytes(1 << 24); print([os.write(1, b) for i in range(4)] == [1 << 24] * 4, file=open('result', 'w'))"
+    for clock in ("auto", "timer"):
+        run = Run([sys.executable, "-c", code], CLOCK=clock, FREQUENCY=5000)
+        with open(run.folder + "/result") as file:
+            check(file.read() == "True\n" and len(run.out) == 4 << 24, "a short write")
+
+
 def case_exec_euid():
     """A tick pending at the exec would kill the new program, whatever the real user may run."""
     if os.getuid() != 0:
