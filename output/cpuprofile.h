@@ -37,8 +37,8 @@ struct json_reader;
 /* A checked file: parents make a forest, every sample names a node, samples are in order of time.
  */
 struct cpuprofile {
-    struct arena *arena;        /* texts that the file has as numbers           */
-    struct json_reader *reader; /* owns the other texts                               */
+    struct arena *arena;        /* texts                                        */
+    struct json_reader *reader; /* NULL once parsed                                   */
     struct array nodes;         /* of struct cpuprofile_node                    */
     uint32_t root;              /* the first root; its name is not shown        */
     bool is_old;                /* the `head` layout                            */

@@ -433,6 +433,31 @@ static bool parse_all(struct parsing *p, struct array *parents)
                               p->err);
 }
 
+static bool text_keep(struct intern *texts, struct text *text)
+{
+    uint32_t id;
+    if (!intern_add(texts, text->bytes, text->length, &id))
+        return false;
+    *text = intern_text(texts, id);
+    return true;
+}
+
+/* Names are few and often equal; the reader that has them holds the whole file and an index of it,
+ * and is done. */
+static bool texts_keep(struct cpuprofile *file, struct err *err)
+{
+    struct intern *texts = intern_create(file->arena);
+    bool ok = texts != NULL;
+    for (size_t i = 0; ok && i < file->nodes.n; i++) {
+        struct cpuprofile_node *node = array_at(&file->nodes, i);
+        ok = text_keep(texts, &node->name) && text_keep(texts, &node->url);
+    }
+    intern_destroy(texts);
+    json_reader_destroy(file->reader);
+    file->reader = NULL;
+    return ok || err_fail_memory(err);
+}
+
 bool cpuprofile_parse(const uint8_t *data, size_t size_bytes, struct cpuprofile *file,
                       struct err *err)
 {
@@ -450,7 +475,7 @@ bool cpuprofile_parse(const uint8_t *data, size_t size_bytes, struct cpuprofile 
     bool ok = (file->arena != NULL || err_fail_memory(err)) &&
               json_reader_create(data, size_bytes, &file->reader, err);
     p.reader = file->reader;
-    ok = ok && parse_all(&p, &parents);
+    ok = ok && parse_all(&p, &parents) && texts_keep(file, err);
     array_deinit(&p.children);
     array_deinit(&p.deltas);
     array_deinit(&p.stamps);

@@ -14,7 +14,8 @@ struct build {
     size_t n;
     struct profile_builder *builder;
     struct node_stacks *stacks;
-    uint64_t start_ns; /* of the earliest recording: where the profile's time begins */
+    uint64_t
+        start_ns; /* of the earliest recording and its start-up: where the profile's time begins */
 };
 
 static uint64_t multiply_saturated(uint64_t a, uint64_t b)
@@ -27,6 +28,23 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* CPU time the process had used when its recording began: the kernel's exec and the dynamic loader,
+ * which no tick can reach. What an earlier program of the same process used (exec) is in its own
+ * recording. */
+static uint64_t start_up_ns(const struct build *build, size_t index)
+{
+    const struct capture_header *header = &build->recordings[index]->header;
+    uint64_t before_ns = 0;
+    for (size_t i = 0; i < build->n; i++) {
+        const struct capture_header *other = &build->recordings[i]->header;
+        bool is_earlier =
+            i != index && other->pid == header->pid && other->start_time_ns < header->start_time_ns;
+        if (is_earlier && other->end_cpu_ns > before_ns)
+            before_ns = other->end_cpu_ns;
+    }
+    return header->start_cpu_ns > before_ns ? header->start_cpu_ns - before_ns : 0;
 }
 
 /* Nanoseconds from the profile's start to the recording's. */
@@ -53,20 +71,25 @@ static void scalars_set(struct build *build)
 {
     struct profile_scalars *scalars = profile_builder_scalars(build->builder);
     const struct capture_header *first = &build->recordings[0]->header;
+    build->start_ns = UINT64_MAX;
     for (size_t i = 0; i < build->n; i++) {
         const struct capture_header *header = &build->recordings[i]->header;
-        if (header->start_time_ns < first->start_time_ns)
+        uint64_t up_ns = start_up_ns(build, i);
+        uint64_t start_ns = header->start_time_ns > up_ns ? header->start_time_ns - up_ns : 0;
+        if (start_ns < build->start_ns) {
             first = header;
+            build->start_ns = start_ns;
+        }
     }
-    build->start_ns = first->start_time_ns;
     scalars->n_kinds = N_KINDS;
     scalars->kinds[KIND_SAMPLES] =
         (struct profile_kind){profile_add_cstring(build->builder, "samples"), PROFILE_UNIT_COUNT};
     scalars->kinds[KIND_CPU] =
         (struct profile_kind){profile_add_cstring(build->builder, "cpu"), PROFILE_UNIT_NS};
     scalars->has_times = true;
-    scalars->start_time_ns = first->start_time_ns;
-    scalars->start_realtime_ns = first->start_realtime_ns;
+    scalars->start_time_ns = build->start_ns;
+    scalars->start_realtime_ns =
+        first->start_realtime_ns - (first->start_time_ns - build->start_ns);
     scalars->period = first->period;
     for (size_t i = 0; i < build->n; i++) {
         uint64_t end = add_saturated(recording_start(build, build->recordings[i]),
@@ -150,24 +173,8 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
     return ids;
 }
 
-/* CPU time the process had used when its recording began: the kernel's exec and the dynamic loader,
- * which no tick can reach. What an earlier program of the same process used (exec) is in its own
- * recording. */
-static uint64_t start_up_ns(const struct build *build, size_t index)
-{
-    const struct capture_header *header = &build->recordings[index]->header;
-    uint64_t before_ns = 0;
-    for (size_t i = 0; i < build->n; i++) {
-        const struct capture_header *other = &build->recordings[i]->header;
-        bool is_earlier =
-            i != index && other->pid == header->pid && other->start_time_ns < header->start_time_ns;
-        if (is_earlier && other->end_cpu_ns > before_ns)
-            before_ns = other->end_cpu_ns;
-    }
-    return header->start_cpu_ns > before_ns ? header->start_cpu_ns - before_ns : 0;
-}
-
-/* The start-up as a weight of the first thread, at time 0, rooted where the loader is. */
+/* The start-up as a weight of the first thread that ends where the recording begins, rooted where
+ * the loader is. */
 static void start_up_add(struct build *build, size_t index, uint32_t thread,
                          struct account *account)
 {

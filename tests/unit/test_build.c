@@ -266,13 +266,13 @@ static void weights_times_and_threads(void **state)
     assert_string_equal(profile_text(profile, profile->kinds[0].name).bytes, "samples");
     assert_int_equal(profile->kinds[1].unit, PROFILE_UNIT_NS);
     assert_int_equal(profile->period, 1000000);
-    assert_int_equal(profile->duration_ns, 20000000);
+    assert_int_equal(profile->duration_ns, 21000000);
     /* The millisecond before the recording began comes first. */
     const uint64_t values[] = {0, 1000000, 1, 1000000, 1, 4000000, 0, 2000000};
     assert_memory_equal(profile->values, values, sizeof values);
-    assert_int_equal(profile->samples[0].time_ns, 0);
-    assert_int_equal(profile->samples[1].time_ns, 12000);
-    assert_int_equal(profile->samples[2].time_ns, 17000);
+    assert_int_equal(profile->samples[0].time_ns, 1000000);
+    assert_int_equal(profile->samples[1].time_ns, 1012000);
+    assert_int_equal(profile->samples[2].time_ns, 1017000);
     const struct profile_thread *thread = &profile->threads[profile->samples[0].thread];
     assert_int_equal(thread->tid, 10);
     assert_string_equal(profile_text(profile, thread->name).bytes, "worker");

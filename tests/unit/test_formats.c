@@ -122,6 +122,58 @@ static struct profile *spans_make(void)
     return builder_finish(builder);
 }
 
+static void instants_add(struct profile_builder *builder, uint32_t thread)
+{
+    uint32_t frame = profile_add_named_frame(builder, "reached", strlen("reached"));
+    uint32_t text = profile_add_cstring(builder, "a \"text\" \xc3\xa9");
+    const struct profile_instant instants[] = {
+        {.type = PROFILE_VALUE_NONE},
+        {.type = PROFILE_VALUE_BOOL, .value.u64 = 1},
+        {.type = PROFILE_VALUE_I64, .value.i64 = INT64_MIN},
+        {.type = PROFILE_VALUE_U64, .value.u64 = UINT64_MAX},
+        {.type = PROFILE_VALUE_F64, .value.f64 = -0.1},
+        {.type = PROFILE_VALUE_TEXT, .value.u64 = text},
+    };
+    for (size_t i = 0; i < N_ELEMENTS(instants); i++) {
+        struct profile_instant instant = instants[i];
+        instant.thread = thread;
+        instant.frame = frame;
+        instant.time_ns = (6 + i) * MS;
+        profile_add_instant(builder, &instant);
+    }
+}
+
+/* All that formats of intervals know. */
+static struct profile *rich_make(void)
+{
+    struct profile_builder *builder = sampled_builder();
+    for (uint64_t tid = 10; tid < 12; tid++) {
+        uint32_t thread = thread_add(builder, "app", 10, tid == 10 ? "app" : "worker one", tid);
+        span_add(builder, thread, "frame", 0, 50 * MS);
+        span_add(builder, thread, "update", 5 * MS, 20 * MS);
+        instants_add(builder, thread);
+        const struct profile_off_cpu off_cpu = {.thread = thread,
+                                                .to_process = profile_add_cstring(builder, "other"),
+                                                .to_tid = 77,
+                                                .begin_ns = (21 + tid) * MS,
+                                                .end_ns = 45 * MS};
+        profile_add_off_cpu(builder, &off_cpu);
+    }
+    const struct profile_bookmark bookmark = {
+        .text = profile_add_cstring(builder, "here"), .color = 0xff102030, .time_ns = 30 * MS};
+    profile_add_bookmark(builder, &bookmark);
+    return builder_finish(builder);
+}
+
+static struct profile *described_make(void)
+{
+    struct profile_builder *builder = sampled_builder();
+    samples_add(builder, thread_add(builder, "app", 10, "app", 10));
+    profile_add_metadata(builder, "command", "./app -x \"y\"", strlen("./app -x \"y\""));
+    profile_add_metadata(builder, "host", "a\tb %d", strlen("a\tb %d"));
+    return builder_finish(builder);
+}
+
 static struct profile *huge_make(void)
 {
     struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 0);
@@ -152,6 +204,8 @@ static const struct {
     {"threadless", threadless_make, 0, KEEPS_THREADS},
     {"threads", threads_make, KEEPS_THREADS, 0},
     {"spans", spans_make, 0, 0},
+    {"rich", rich_make, KEEPS_SPANS | KEEPS_INSTANTS, 0},
+    {"described", described_make, KEEPS_METADATA, 0},
     {"huge", huge_make, 0, KEEPS_TIMES | KEEPS_SPANS},
     {"diff", diff_make, 0, KEEPS_THREADS | KEEPS_TIMES},
 };
@@ -269,6 +323,76 @@ static void describe_spans(struct description *d)
     }
 }
 
+static void put_value(const struct description *d, struct array *text,
+                      const struct profile_instant *instant)
+{
+    if (instant->type == PROFILE_VALUE_TEXT)
+        put(text, "%s", text_of(d, (uint32_t)instant->value.u64));
+    else if (instant->type != PROFILE_VALUE_NONE)
+        put(text, "%" PRIx64, instant->value.u64); /* the bits, of whatever type */
+}
+
+static const char *frame_name(const struct description *d, uint32_t frame)
+{
+    return text_of(d, d->profile->functions[d->profile->frames[frame].function].name);
+}
+
+static void describe_instants(struct description *d)
+{
+    for (size_t i = 0; i < d->profile->n_instants; i++) {
+        const struct profile_instant *instant = &d->profile->instants[i];
+        struct array text;
+        array_init(&text, 1);
+        put(&text, "instant ");
+        put_thread(d, &text, instant->thread);
+        put(&text, "%" PRIu64 " in %s %s %d ", instant->time_ns - d->origin_ns,
+            instant->span == 0 ? "-" : frame_name(d, d->profile->spans[instant->span].frame),
+            frame_name(d, instant->frame), (int)instant->type);
+        put_value(d, &text, instant);
+        line_end(d, &text);
+    }
+}
+
+static void describe_off_cpus(struct description *d)
+{
+    for (size_t i = 0; i < d->profile->n_off_cpus; i++) {
+        const struct profile_off_cpu *off_cpu = &d->profile->off_cpus[i];
+        struct array text;
+        array_init(&text, 1);
+        put(&text, "off ");
+        put_thread(d, &text, off_cpu->thread);
+        put(&text, "%" PRIu64 "..%" PRIu64 " to %" PRIu64 " %s", off_cpu->begin_ns - d->origin_ns,
+            off_cpu->end_ns - d->origin_ns, off_cpu->to_tid, text_of(d, off_cpu->to_process));
+        line_end(d, &text);
+    }
+}
+
+static void describe_bookmarks(struct description *d)
+{
+    for (size_t i = 0; i < d->profile->n_bookmarks; i++) {
+        const struct profile_bookmark *bookmark = &d->profile->bookmarks[i];
+        struct array text;
+        array_init(&text, 1);
+        put(&text, "bookmark %" PRIu64 " %" PRIx32 " %s", bookmark->time_ns - d->origin_ns,
+            bookmark->color, text_of(d, bookmark->text));
+        line_end(d, &text);
+    }
+}
+
+/* Readers add keys of their own, with the format's name and a dot in front. */
+static void describe_metadata(struct description *d)
+{
+    for (size_t i = 0; i < d->profile->n_metadata; i++) {
+        const struct profile_metadata *row = &d->profile->metadata[i];
+        struct array text;
+        if (strchr(text_of(d, row->key), '.') != NULL)
+            continue;
+        array_init(&text, 1);
+        put(&text, "%s = %s", text_of(d, row->key), text_of(d, row->value));
+        line_end(d, &text);
+    }
+}
+
 static uint64_t earliest_ns(const struct profile *profile)
 {
     uint64_t first_ns = UINT64_MAX;
@@ -327,6 +451,14 @@ static char *describe(const struct profile *profile, uint32_t keeps, bool in_ns)
         describe_samples(&d, fold_unit_choose(d.profile, in_ns));
     if (keeps & KEEPS_SPANS)
         describe_spans(&d);
+    if (keeps & KEEPS_INSTANTS)
+        describe_instants(&d);
+    if (keeps & KEEPS_OFF_CPU)
+        describe_off_cpus(&d);
+    if (keeps & KEEPS_BOOKMARKS)
+        describe_bookmarks(&d);
+    if (keeps & KEEPS_METADATA)
+        describe_metadata(&d);
     if (d.lines.n > 0)
         qsort(d.lines.items, d.lines.n, sizeof(char *), line_compare);
     lines_add_up(&d);
