@@ -86,7 +86,8 @@ class Recorded:
     def write(self, path, *options):
         result = sampler("report", self.recording, "-o", path, *options)
         check_equal(result.status, 0, "status of report -o %s (%s)" % (path, result.stderr))
-        check(len(result.stderr.splitlines()) <= 1, "%s: more than a line: %s", path, result.stderr)
+        lines = [line for line in result.stderr.splitlines() if line.startswith("sampler: %s: " % path)]
+        check(len(lines) <= 1, "%s: more than a line: %s", path, result.stderr)
 
     def compare(self, reader, found_ns, slack_ns, key=None):
         """Self times by name against the recording's; slack_ns(number of samples of the function)."""
@@ -97,14 +98,17 @@ class Recorded:
         for name, ns in found_ns.items():
             if ns > 0:
                 found[key(name)] = found.get(key(name), 0) + ns
-        check_equal(sorted(found), sorted(wanted), "%s of %s: functions with self time" % (reader, self.name))
+        # What lies below the unit of the format may appear or vanish.
+        strange = [name for name, ns in found.items() if name not in wanted and ns > slack_ns(0)]
+        missing = [name for name, ns in wanted.items() if name not in found and ns > slack_ns(0)]
+        check_equal((strange, missing), ([], []), "%s of %s: functions there only, here only" % (reader, self.name))
         for name, ns in wanted.items():
             n = ns // self.period_ns
-            check(abs(found[name] - ns) <= slack_ns(n), "%s of %s: %s has %s ns of %d", reader, self.name, name,
-                  found[name], ns)
+            check(abs(found.get(name, 0) - ns) <= slack_ns(n), "%s of %s: %s has %s ns of %d", reader, self.name, name,
+                  found.get(name), ns)
         print("  %-24s %-12s %9.6f of %9.6f s, %4d functions, largest difference %d ns" %
               (reader, self.name, sum(found.values()) / 1e9, self.total_ns / 1e9, len(found),
-               max(abs(found[name] - ns) for name, ns in wanted.items())))
+               max(abs(found.get(name, 0) - ns) for name, ns in wanted.items())))
 
 
 def fold_name(name):
@@ -180,7 +184,9 @@ def folded(_scratch):
             found[row["stack"][-1]] = found.get(row["stack"][-1], 0) + value
         recorded.compare("folded.mjs", found, lambda n: 0)
         counted = Folded("app.folded").total
-        check_equal(counted * recorded.period_ns, recorded.total_ns, "periods in app.folded")
+        # Rounded once, over the whole file.
+        check(abs(counted * recorded.period_ns - recorded.total_ns) <= recorded.period_ns / 2,
+              "periods in app.folded: %d of %d ns", counted, recorded.total_ns)
 
 
 @case
@@ -299,6 +305,8 @@ def nytprof(_scratch):
 @case
 def nytprof_chunked(_scratch):
     for recorded in recordings():
+        if recorded.name == "python":
+            continue  # its imports recurse: inclusive ticks count that once, so self times cannot be had from them
         recorded.write("app.nytprofc")
         answer = json.loads(ask([sys.executable, oracle("nytprof_chunked.py"), "app.nytprofc"]))
         check(answer["ok"], "refused: %s", answer)
