@@ -136,7 +136,7 @@ void cpuprofile_tree_deinit(struct cpuprofile_tree *tree);
  */
 struct json;
 void cpuprofile_write_call_frame(struct json *json, const struct cpuprofile_tree *tree,
-                                 uint32_t node);
+                                 uint32_t index);
 
 /* The time line of convert.h as V8 tells it: an entry lasts until the next, so an idle one stands
  * where the thread did not run. Threads come one after another when all are selected. Two runs give

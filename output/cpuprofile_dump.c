@@ -79,9 +79,11 @@ static char *join_names(const struct cpuprofile *file, uint32_t index, struct ar
         if (i > 0)
             *at++ = ';';
         for (size_t k = 0; k < node->name.length; k++)
-            *at++ = node->name.bytes[k] == '\0'
-                        ? '\1'
-                        : node->name.bytes[k]; /* keeps strcmp going; order only */
+            *at++ = node->name.bytes[k];
+        for (char *nul = at - node->name.length; nul < at; nul++) {
+            if (*nul == '\0')
+                *nul = '\1'; /* keeps strcmp going; order only */
+        }
     }
     free(path);
     return joined;
@@ -230,10 +232,13 @@ static bool dump_file(const struct cpuprofile *file, struct sink *out, struct er
     array_init(&classes.rows, sizeof(struct row));
     array_init(&classes.of_key, sizeof(uint32_t));
     double total_us = 0;
-    bool ok = (classes.of_node != NULL && arena != NULL) || err_fail_memory(err);
-    if (ok)
+    bool ok = false;
+    if (classes.of_node == NULL || arena == NULL) {
+        err_fail_memory(err);
+    } else {
         memset(classes.of_node, 0xff, file->nodes.n * sizeof(uint32_t));
-    ok = ok && collect(&classes, file, arena, &total_us, err);
+        ok = collect(&classes, file, arena, &total_us, err);
+    }
     if (ok) {
         if (classes.rows.n > 0)
             qsort(classes.rows.items, classes.rows.n, sizeof(struct row), row_compare);

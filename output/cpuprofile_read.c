@@ -40,8 +40,8 @@ static uint32_t *add_stacks(struct profile_builder *builder, const struct cpupro
         const struct cpuprofile_node *node = array_at(&file->nodes, i);
         max_depth = node->depth > max_depth ? node->depth : max_depth;
     }
-    uint32_t *stacks = calloc(n, sizeof *stacks);
-    uint32_t *order = malloc(n * sizeof *order);
+    uint32_t *stacks = calloc(n + 1, sizeof *stacks);
+    uint32_t *order = calloc(n + 1, sizeof *order);
     size_t *starts = calloc((size_t)max_depth + 2, sizeof *starts);
     if (stacks != NULL && order != NULL && starts != NULL) {
         for (size_t i = 0; i < n; i++)

@@ -114,7 +114,7 @@ static bool link_children(struct array *nodes, const struct id_table *table,
  * node twice. */
 static bool find_depths(struct cpuprofile *file, struct err *err)
 {
-    enum { UNKNOWN = 0, ON_WAY = UINT32_MAX };
+    const uint32_t UNKNOWN = 0, ON_WAY = UINT32_MAX;
     size_t n = file->nodes.n;
     file->root = CPUPROFILE_NO_NODE;
     for (size_t i = 0; i < n; i++) {

@@ -134,7 +134,7 @@ static uint32_t cut_path(struct cpuprofile_tree *tree, struct child_table *table
                          uint32_t n_kept)
 {
     const struct profile *profile = tree->profile;
-    uint32_t functions[CPUPROFILE_MAX_DEPTH];
+    uint32_t functions[CPUPROFILE_MAX_DEPTH] = {0};
     for (uint32_t n = 0; n < n_kept; n++) {
         functions[n] = profile->frames[profile->stacks[stack].frame].function;
         stack = profile->stacks[stack].parent;

@@ -63,7 +63,7 @@ static void copy_mended(const char *bytes, size_t length, std::vector<char> &tex
         if (is_valid)
             text.insert(text.end(), bytes + pos, bytes + pos + n);
         else
-            text.insert(text.end(), UTF8_REPLACEMENT, UTF8_REPLACEMENT + 3);
+            text.insert(text.end(), UTF8_REPLACEMENT, &UTF8_REPLACEMENT[3]);
         pos += n;
     }
 }
