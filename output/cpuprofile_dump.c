@@ -78,10 +78,11 @@ static char *join_names(const struct cpuprofile *file, uint32_t index, struct ar
         const struct cpuprofile_node *node = array_at(&file->nodes, path[i]);
         if (i > 0)
             *at++ = ';';
-        for (size_t k = 0; k < node->name.length; k++, at++) {
-            *at = node->name.bytes[k];
-            if (*at == '\0')
-                *at = '\1'; /* keeps strcmp going; for the order only */
+        for (size_t k = 0; k < node->name.length; k++)
+            *at++ = node->name.bytes[k];
+        for (char *nul = at - node->name.length; nul < at; nul++) {
+            if (*nul == '\0')
+                *nul = '\1'; /* keeps strcmp going; order only */
         }
     }
     free(path);
@@ -232,13 +233,12 @@ static bool dump_file(const struct cpuprofile *file, struct sink *out, struct er
     array_init(&classes.of_key, sizeof(uint32_t));
     double total_us = 0;
     bool ok = false;
-    if (classes.of_node == NULL || arena == NULL)
+    if (classes.of_node == NULL || arena == NULL) {
         err_fail_memory(err);
-    else
-        ok = true;
-    for (size_t i = 0; ok && i < file->nodes.n; i++)
-        classes.of_node[i] = UINT32_MAX;
-    ok = ok && collect(&classes, file, arena, &total_us, err);
+    } else {
+        memset(classes.of_node, 0xff, file->nodes.n * sizeof(uint32_t));
+        ok = collect(&classes, file, arena, &total_us, err);
+    }
     if (ok) {
         if (classes.rows.n > 0)
             qsort(classes.rows.items, classes.rows.n, sizeof(struct row), row_compare);

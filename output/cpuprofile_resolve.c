@@ -114,12 +114,12 @@ static bool link_children(struct array *nodes, const struct id_table *table,
  * node twice. */
 static bool find_depths(struct cpuprofile *file, struct err *err)
 {
-    const uint32_t unknown = 0, on_way = UINT32_MAX;
+    const uint32_t UNKNOWN = 0, ON_WAY = UINT32_MAX;
     size_t n = file->nodes.n;
     file->root = CPUPROFILE_NO_NODE;
     for (size_t i = 0; i < n; i++) {
         struct cpuprofile_node *node = array_at(&file->nodes, i);
-        node->depth = node->parent == CPUPROFILE_NO_NODE ? 1 : unknown;
+        node->depth = node->parent == CPUPROFILE_NO_NODE ? 1 : UNKNOWN;
         if (node->depth == 1 && file->root == CPUPROFILE_NO_NODE)
             file->root = (uint32_t)i;
     }
@@ -130,16 +130,16 @@ static bool find_depths(struct cpuprofile *file, struct err *err)
         struct cpuprofile_node *node = array_at(&file->nodes, i);
         uint32_t above = 0;
         struct cpuprofile_node *walk = node;
-        while (walk->depth == unknown) {
-            walk->depth = on_way;
+        while (walk->depth == UNKNOWN) {
+            walk->depth = ON_WAY;
             above++;
             walk = array_at(&file->nodes, walk->parent);
         }
-        if (walk->depth == on_way)
+        if (walk->depth == ON_WAY)
             return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "the tree has a cycle at node %lld",
                             (long long)walk->id);
         uint32_t depth = walk->depth + above;
-        for (walk = node; walk->depth == on_way; walk = array_at(&file->nodes, walk->parent))
+        for (walk = node; walk->depth == ON_WAY; walk = array_at(&file->nodes, walk->parent))
             walk->depth = depth--;
     }
     for (size_t i = 0; i < n; i++)

@@ -11,7 +11,6 @@ extern "C" {
 #include <cmath>
 #include <cstring>
 #include <exception>
-#include <iterator>
 #include <new>
 /* simdjson's own checks of its use (unoptimised builds only) limit the nesting by a table. */
 #define SIMDJSON_DEVELOPMENT_CHECKS 0
@@ -53,7 +52,6 @@ static bool fail(struct json_reader *reader, simdjson::error_code code, struct e
 /* Input that is all UTF-8 (nearly always) is copied as it is. */
 static void copy_mended(const char *bytes, size_t length, std::vector<char> &text)
 {
-    static const char replacement[] = UTF8_REPLACEMENT;
     text.reserve(length + simdjson::SIMDJSON_PADDING);
     if (simdjson::validate_utf8(bytes, length)) {
         text.assign(bytes, bytes + length);
@@ -65,7 +63,7 @@ static void copy_mended(const char *bytes, size_t length, std::vector<char> &tex
         if (is_valid)
             text.insert(text.end(), bytes + pos, bytes + pos + n);
         else
-            text.insert(text.end(), std::begin(replacement), std::end(replacement) - 1);
+            text.insert(text.end(), UTF8_REPLACEMENT, &UTF8_REPLACEMENT[3]);
         pos += n;
     }
 }

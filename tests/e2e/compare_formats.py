@@ -313,9 +313,8 @@ def nytprof_chunked(_scratch):
         names = {sub["sid"]: sub["name"] for sub in answer["subs"]}
         found = {}
         for call in answer["calls"]:
-            for sid, ticks in ((call["callee"], call["ticks"]), (call["caller"], -call["ticks"])):
-                found[names[sid]] = found.get(names[sid], 0) + 100 * ticks
-        found.pop("(root)", None)
+            name = names[call["callee"]]
+            found[name] = found.get(name, 0) + 100 * call["sub_ticks"]  # the exclusive ones
         recorded.compare("nytprof_chunked.py", found, lambda n: 100 * len(answer["calls"]), key=bare_name)
 
 
