@@ -72,8 +72,7 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
     json_array_begin(json);
     for (uint32_t i = 0; i < tree->nodes.n; i++) {
         const struct cpuprofile_out_node *node = array_at(&tree->nodes, i);
-        if ((i == CPUPROFILE_IDLE && !tree->has_idle) ||
-            (i == CPUPROFILE_TRUNCATED && !tree->is_cut))
+        if (!cpuprofile_has_node(tree, i))
             continue;
         json_object_begin(json);
         json_key(json, "id");

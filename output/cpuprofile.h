@@ -132,6 +132,14 @@ MUST_CHECK bool cpuprofile_tree_init(struct cpuprofile_tree *tree, const struct 
                                      struct cpuprofile_selection selection, struct err *err);
 void cpuprofile_tree_deinit(struct cpuprofile_tree *tree);
 
+/* Whether a node stands in the file: the made-up ones do when they are needed. */
+static inline bool cpuprofile_has_node(const struct cpuprofile_tree *tree, uint32_t index)
+{
+    return index == CPUPROFILE_IDLE        ? tree->has_idle
+           : index == CPUPROFILE_TRUNCATED ? tree->is_cut
+                                           : true;
+}
+
 /* Name, url, scriptId ... of a node as members of the object begun in `json`, "callFrame" included.
  */
 struct json;

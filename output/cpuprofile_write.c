@@ -14,8 +14,7 @@ static void write_children(struct json *json, const struct cpuprofile_tree *tree
     bool is_begun = false;
     for (uint32_t child = node->first_child; child != 0;) {
         const struct cpuprofile_out_node *below = array_at(&tree->nodes, child);
-        bool is_left_out = (child == CPUPROFILE_IDLE && !tree->has_idle) ||
-                           (child == CPUPROFILE_TRUNCATED && !tree->is_cut);
+        bool is_left_out = !cpuprofile_has_node(tree, child);
         if (!is_left_out && !is_begun) {
             json_key(json, "children");
             json_array_begin(json);
@@ -55,8 +54,7 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
     json_array_begin(json);
     for (uint32_t i = 0; i < tree->nodes.n; i++) {
         const struct cpuprofile_out_node *node = array_at(&tree->nodes, i);
-        if ((i == CPUPROFILE_IDLE && !tree->has_idle) ||
-            (i == CPUPROFILE_TRUNCATED && !tree->is_cut))
+        if (!cpuprofile_has_node(tree, i))
             continue;
         json_object_begin(json);
         json_key(json, "id");
