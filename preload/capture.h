@@ -29,7 +29,10 @@
 #include <stdint.h>
 
 #define CAPTURE_MAGIC "SAMPLREC" /* 8 bytes, no NUL */
-#define CAPTURE_VERSION 1u
+#define CAPTURE_VERSION 2u
+/* Version 1 had zeros where version 2 has the fields from `weight_unit` on, and no tag above
+ * SAMPLE_CREDIT: a reader of version 2 reads it as it is. */
+#define CAPTURE_VERSION_OLDEST 1u
 #define CAPTURE_HEADER_BYTES 4096u /* the header page: struct capture_header, then zeros */
 #define CAPTURE_CHUNK_BYTES 16384u
 #define CAPTURE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
@@ -43,6 +46,22 @@ enum capture_clock {
     CAPTURE_CLOCK_PERF_USER = 2, /* the same with exclude_kernel: ticks in the kernel come late */
     CAPTURE_CLOCK_TIMER =
         3, /* timer_create on the thread's CPU clock: never faster than the tick  */
+    CAPTURE_CLOCK_EVENT = 4, /* a perf_event by name (INFO "event"), weights in its own unit */
+    CAPTURE_CLOCK_WALL = 5,  /* elapsed time, running or blocked                             */
+};
+
+/* What the weights (period, grid steps) count. */
+enum capture_unit {
+    CAPTURE_UNIT_NS = 0,     /* cpu and wall */
+    CAPTURE_UNIT_EVENTS = 1, /* occurrences of the event */
+};
+
+/* Why a child process is not in the recordings. */
+enum capture_child {
+    CAPTURE_CHILD_STATIC = 1, /* statically linked: nothing is preloaded into it          */
+    CAPTURE_CHILD_SETUID = 2, /* set-user-id, set-group-id or with capabilities           */
+    CAPTURE_CHILD_ARCH = 3,   /* of another architecture                                  */
+    CAPTURE_CHILD_ENV = 4,    /* started without our environment (--follow=none)          */
 };
 
 enum capture_end {
@@ -61,6 +80,8 @@ enum capture_loss {
     CAPTURE_LOST_NO_STREAM, /* a tick on a thread that has no stream */
     CAPTURE_LOST_TAIL, /* periods that passed between a thread's last sample and its end, and had no
                           stack to go to */
+    CAPTURE_LOST_BLOCKED, /* ticks kept back so long by a thread that blocks our signal (raw system
+                             calls) that their steps have no stack to go to */
     CAPTURE_N_LOSSES = 16 /* room to grow; unused ones are 0 */
 };
 
@@ -101,6 +122,13 @@ struct capture_header {
     uint64_t n_threads_missed; /* threads seen that could not be given a clock */
     uint64_t lost[CAPTURE_N_LOSSES]; /* ticks by enum capture_loss, in grid steps */
     uint64_t n_forks; /* children made by fork (each has its own recording)               */
+    /* Since version 2. */
+    uint64_t weight_unit;   /* enum capture_unit                                                */
+    uint64_t paused_cpu_ns; /* CPU of the process while sampling was stopped (PAUSE): in end_cpu_ns,
+                               in no weight */
+    uint64_t n_threads_found;   /* threads not made by pthread_create that were found and covered;
+                                   they are in n_threads too */
+    uint64_t n_children_missed; /* children that cannot be recorded (CHILD)                     */
 };
 
 struct capture_chunk {
@@ -138,9 +166,15 @@ enum capture_tag {
                              part of a stack */
     CAPTURE_SAMPLE = 10,  /* varint time delta, varint node: weight one grid step  */
     CAPTURE_SAMPLE_WEIGHTED = 11, /* varint time delta, varint grid steps (may be 0), varint node */
-    CAPTURE_SAMPLE_CREDIT =
-        12, /* as SAMPLE_WEIGHTED, but no tick of its own: steps credited to a known stack (tail of
-               a thread); counts in weights, not in the number of samples */
+    CAPTURE_SAMPLE_CREDIT = 12,   /* as SAMPLE_WEIGHTED, but no tick of its own: steps credited to a
+                                     known stack (tail of a thread; a blocked thread's elapsed time);
+                                     counts in weights, not in the number of samples */
+    CAPTURE_THREAD_LABEL = 13, /* text: from here on the stream's thread bears this label, given by
+                                  the program (sampler.h); empty = none                        */
+    CAPTURE_CHILD = 14, /* varint time since start_time_ns, varint enum capture_child, text path: a
+                           program that was started and cannot be recorded                 */
+    CAPTURE_PAUSE = 15, /* varint time since start_time_ns, varint 1 = sampling stops here, 0 = goes
+                           on; of the whole process, in the stream of the thread that asked       */
 };
 
 enum capture_module_flag {

@@ -98,9 +98,10 @@ static bool header_read(const struct source *source, struct capture_header *head
     if (got < sizeof raw)
         return err_fail(err, ERR_TRUNCATED, got, "the header is cut: %zu of %zu bytes", got,
                         sizeof raw);
-    if (raw.version != CAPTURE_VERSION)
+    if (raw.version < CAPTURE_VERSION_OLDEST || raw.version > CAPTURE_VERSION)
         return err_fail(err, ERR_VERSION, offsetof(struct capture_header, version),
-                        "version %" PRIu32 ", this program reads %u", raw.version, CAPTURE_VERSION);
+                        "version %" PRIu32 ", this program reads %u to %u", raw.version,
+                        CAPTURE_VERSION_OLDEST, CAPTURE_VERSION);
     if (raw.header_bytes < sizeof raw || raw.header_bytes > HEADER_MAX_BYTES)
         return err_fail(err, ERR_FORMAT, offsetof(struct capture_header, header_bytes),
                         "a header of %" PRIu32 " bytes cannot be", raw.header_bytes);
