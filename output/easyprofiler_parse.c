@@ -38,8 +38,6 @@ struct parser {
     const struct format_notes *notes;
     struct err *err;
     bool strict;
-    double ns_per_tick; /* 0: times are ns */
-
     /* From the header. */
     uint32_t records_total;
     uint64_t blocks_memory;
@@ -48,6 +46,7 @@ struct parser {
     uint16_t n_bookmarks;
 
     /* What was found. */
+    uint64_t n_blocks;
     uint64_t blocks_memory_found;
     uint64_t descriptors_memory_found;
     uint64_t odd_counts[N_ODDITIES];
@@ -88,16 +87,6 @@ static void odd_count(struct parser *p, enum oddity oddity, uint64_t offset)
 {
     if (p->odd_counts[oddity]++ == 0)
         p->odd_offsets[oddity] = offset;
-}
-
-/* In the very steps EasyProfiler takes, so that equal files give equal numbers; a time beyond
- * 64 bits becomes the largest one. */
-static uint64_t to_ns(const struct parser *p, uint64_t ticks)
-{
-    if (p->ns_per_tick == 0)
-        return ticks;
-    double ns = (double)ticks * p->ns_per_tick;
-    return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
 }
 
 /* ---- header ------------------------------------------------------------------------------- */
@@ -196,12 +185,12 @@ static bool read_header(struct parser *p)
         return err_fail(p->err, ERR_FORMAT, header_bytes - 8,
                         "the count of threads is 0, expected at least 1");
     if (file->frequency_hz != 0)
-        p->ns_per_tick = 1e9 / (double)file->frequency_hz;
+        file->ns_per_tick = 1e9 / (double)file->frequency_hz;
     if (file->frequency_hz > INT64_MAX &&
         !odd(p, 0, "the clock's frequency is negative; taken as %" PRIu64, file->frequency_hz))
         return false;
-    file->begin_ns = to_ns(p, begin);
-    file->end_ns = to_ns(p, end);
+    file->begin_ns = easyprofiler_to_ns(file, begin);
+    file->end_ns = easyprofiler_to_ns(file, end);
     return true;
 }
 
@@ -299,8 +288,8 @@ static bool read_switch(struct parser *p)
     struct easyprofiler_switch *item = array_push(&p->file->switches);
     if (item == NULL)
         return err_fail_memory(p->err);
-    item->begin_ns = to_ns(p, cursor_u64le(&record));
-    item->end_ns = to_ns(p, cursor_u64le(&record));
+    item->begin_ns = easyprofiler_to_ns(p->file, cursor_u64le(&record));
+    item->end_ns = easyprofiler_to_ns(p->file, cursor_u64le(&record));
     item->to_tid = wide ? cursor_u64le(&record) : cursor_u32le(&record);
     item->process = cursor_text(&record, &item->process_length);
     if (item->process == NULL)
@@ -331,49 +320,43 @@ static bool check_value(struct parser *p, uint64_t offset, const struct cursor *
     return true;
 }
 
+/* Checks a block; what it says is read when asked for. */
 static bool read_block(struct parser *p)
 {
-    struct easyprofiler_file *file = p->file;
+    const struct easyprofiler_file *file = p->file;
     uint64_t offset = cursor_offset(&p->in);
     struct cursor record = {.start = NULL};
     if (!open_record(p, "a block", EASYPROFILER_BLOCK_BYTES + 1, &record))
         return false;
     p->blocks_memory_found += cursor_left(&record);
-    struct easyprofiler_block *block = array_push(&file->blocks);
-    if (block == NULL)
-        return err_fail_memory(p->err);
-    block->record = record.start;
-    block->begin_ns = to_ns(p, cursor_u64le(&record));
-    block->end_ns = to_ns(p, cursor_u64le(&record));
-    block->descriptor = cursor_u32le(&record);
-    if (block->descriptor >= file->n_descriptors)
+    uint64_t begin_ns = easyprofiler_to_ns(file, cursor_u64le(&record));
+    uint64_t end_ns = easyprofiler_to_ns(file, cursor_u64le(&record));
+    uint32_t position = cursor_u32le(&record);
+    if (position >= file->n_descriptors)
         return err_fail(p->err, ERR_FORMAT, offset, "a block of descriptor %u, expected below %u",
-                        block->descriptor, file->n_descriptors);
-    const struct easyprofiler_descriptor *descriptor = &file->descriptors[block->descriptor];
+                        position, file->n_descriptors);
+    const struct easyprofiler_descriptor *descriptor = &file->descriptors[position];
     if (descriptor->name == NULL)
         return err_fail(p->err, ERR_FORMAT, offset, "a block of descriptor %u, which is empty",
-                        block->descriptor);
+                        position);
     size_t length;
     if (cursor_text(&record, &length) == NULL)
         return fail_unterminated(p, offset, "a block's name");
     if (descriptor->type == EASYPROFILER_VALUE && !check_value(p, offset, &record))
         return false;
-    if (block->end_ns < file->begin_ns)
+    if (end_ns < file->begin_ns)
         odd_count(p, ODD_BEFORE_BEGIN, offset);
-    if (block->end_ns < block->begin_ns) {
+    if (end_ns < begin_ns)
         odd_count(p, ODD_REVERSED_BLOCK, offset);
-        block->end_ns = block->begin_ns;
-    }
     return true;
 }
 
 /* ---- thread sections ----------------------------------------------------------------------- */
 
 /* Reads a count of records and the records. `least_bytes` is the least a record can take, its size
- * field included. */
+ * field included; `n_before` is how many there were so far. */
 static bool read_records(struct parser *p, const char *what, size_t least_bytes,
-                         bool (*read)(struct parser *), struct array *records, uint32_t *first,
-                         uint32_t *count)
+                         bool (*read)(struct parser *), uint64_t n_before, uint32_t *count)
 {
     uint64_t offset = cursor_offset(&p->in);
     uint32_t n = cursor_u32le(&p->in);
@@ -382,9 +365,8 @@ static bool read_records(struct parser *p, const char *what, size_t least_bytes,
     if (n > cursor_left(&p->in) / least_bytes)
         return err_fail(p->err, ERR_LIMIT, offset, "the thread counts %u %s, %zu bytes are left", n,
                         what, cursor_left(&p->in));
-    if (records->n + n >= UINT32_MAX)
+    if (n_before + n >= UINT32_MAX)
         return err_fail(p->err, ERR_LIMIT, offset, "more than %u %s", UINT32_MAX - 1, what);
-    *first = (uint32_t)records->n;
     *count = n;
     for (uint32_t i = 0; i < n; i++) {
         if (!read(p))
@@ -412,11 +394,15 @@ static bool read_section(struct parser *p)
     }
     size_t fixed_bytes =
         has_wide_ids(p) ? EASYPROFILER_SWITCH_BYTES : EASYPROFILER_SWITCH_BYTES - 4;
-    if (!read_records(p, "context switches", 2 + fixed_bytes + 1, read_switch, &file->switches,
-                      &section.first_switch, &section.n_switches) ||
-        !read_records(p, "blocks", 2 + EASYPROFILER_BLOCK_BYTES + 1, read_block, &file->blocks,
-                      &section.first_block, &section.n_blocks))
+    section.first_switch = (uint32_t)file->switches.n;
+    if (!read_records(p, "context switches", 2 + fixed_bytes + 1, read_switch, file->switches.n,
+                      &section.n_switches))
         return false;
+    section.blocks_offset = cursor_offset(&p->in) + sizeof section.n_blocks;
+    if (!read_records(p, "blocks", 2 + EASYPROFILER_BLOCK_BYTES + 1, read_block, p->n_blocks,
+                      &section.n_blocks))
+        return false;
+    p->n_blocks += section.n_blocks;
     struct easyprofiler_section *stored = array_push(&file->sections);
     if (stored == NULL)
         return err_fail_memory(p->err);
@@ -513,41 +499,6 @@ static bool read_bookmarks(struct parser *p)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int compare_sections(const void *left, const void *right)
-{
-    const struct easyprofiler_section *a = left;
-    const struct easyprofiler_section *b = right;
-    if (a->tid != b->tid)
-        return a->tid < b->tid ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* Sections of one id are one thread; the last name of any size counts. */
-static bool merge_sections(struct parser *p)
-{
-    struct easyprofiler_file *file = p->file;
-    uint32_t n_sections = (uint32_t)file->sections.n;
-    if (n_sections == 0)
-        return true;
-    struct easyprofiler_section *sections = file->sections.items;
-    qsort(sections, n_sections, sizeof *sections, compare_sections);
-    file->threads = calloc(n_sections, sizeof *file->threads);
-    if (file->threads == NULL)
-        return err_fail_memory(p->err);
-    for (uint32_t i = 0; i < n_sections; i++) {
-        if (i == 0 || sections[i].tid != sections[i - 1].tid)
-            file->threads[file->n_threads++] = (struct easyprofiler_thread){
-                .tid = sections[i].tid, .name = "", .first_section = i};
-        struct easyprofiler_thread *thread = &file->threads[file->n_threads - 1];
-        thread->n_sections++;
-        if (sections[i].name != NULL) {
-            thread->name = sections[i].name;
-            thread->name_length = sections[i].name_length;
-        }
-    }
-    return true;
-}
-
 static bool check_totals(struct parser *p)
 {
     const struct easyprofiler_file *file = p->file;
@@ -590,8 +541,6 @@ static bool check_levels(struct parser *p)
 static bool parse_all(struct parser *p)
 {
     struct easyprofiler_file *file = p->file;
-    if (array_push(&file->blocks) == NULL)
-        return err_fail_memory(p->err);
     if (!read_header(p) || !read_descriptors(p))
         return false;
     bool complete = true;
@@ -606,10 +555,8 @@ static bool parse_all(struct parser *p)
         !odd(p, offset, "%zu bytes after the end, at offset %" PRIu64 "; left out",
              cursor_left(&p->in), offset))
         return false;
-    file->n_records = file->blocks.n - 1 + file->switches.n;
-    if (!merge_sections(p))
-        return false;
-    if (!easyprofiler_nest(file))
+    file->n_records = p->n_blocks + file->switches.n;
+    if (!easyprofiler_gather(file))
         return err_fail_memory(p->err);
     return check_totals(p) && check_levels(p);
 }
@@ -623,7 +570,8 @@ bool easyprofiler_parse(const uint8_t *data, size_t size_bytes, bool strict,
         return err_fail_memory(err);
     array_init(&file->sections, sizeof(struct easyprofiler_section));
     array_init(&file->switches, sizeof(struct easyprofiler_switch));
-    array_init(&file->blocks, sizeof(struct easyprofiler_block));
+    file->data = data;
+    array_init(&file->places, sizeof(struct easyprofiler_place));
     array_init(&file->bookmarks, sizeof(struct easyprofiler_bookmark));
     struct parser parser = {.in = cursor_make(data, size_bytes),
                             .file = file,
@@ -644,7 +592,7 @@ void easyprofiler_file_destroy(struct easyprofiler_file *file)
         return;
     array_deinit(&file->sections);
     array_deinit(&file->switches);
-    array_deinit(&file->blocks);
+    array_deinit(&file->places);
     array_deinit(&file->bookmarks);
     free(file->descriptors);
     free(file->threads);
