@@ -118,6 +118,8 @@ struct easyprofiler_thread {
     uint32_t first_block;
     uint32_t n_blocks;
     uint32_t n_levels; /* of its tree; 1 also without blocks */
+    uint64_t begin_ns; /* of its blocks, as stored; UINT64_MAX without blocks */
+    uint64_t end_ns;   /* 0 without blocks */
 };
 
 struct easyprofiler_bookmark {

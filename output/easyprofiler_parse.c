@@ -197,8 +197,8 @@ static bool read_header(struct parser *p)
 /* ---- records ------------------------------------------------------------------------------ */
 
 /* Opens the next record: a u16 of size and as many bytes. */
-static bool open_record(struct parser *p, const char *what, size_t least_bytes,
-                        struct cursor *record)
+__attribute__((always_inline)) static inline bool
+open_record(struct parser *p, const char *what, size_t least_bytes, struct cursor *record)
 {
     uint64_t offset = cursor_offset(&p->in);
     uint16_t size_bytes = cursor_u16le(&p->in);

@@ -25,12 +25,12 @@ static void find_range(struct reader *r)
     const struct easyprofiler_file *file = r->file;
     r->start_ns = file->begin_ns;
     r->end_ns = file->end_ns > file->begin_ns ? file->end_ns : file->begin_ns;
-    for (uint32_t i = 1; i < file->places.n; i++) {
-        const struct easyprofiler_block block = easyprofiler_block_at(file, i);
-        if (block.begin_ns < r->start_ns)
-            r->start_ns = block.begin_ns;
-        if (block.end_ns > r->end_ns)
-            r->end_ns = block.end_ns;
+    for (uint32_t i = 0; i < file->n_threads; i++) {
+        const struct easyprofiler_thread *thread = &file->threads[i];
+        if (thread->begin_ns < r->start_ns)
+            r->start_ns = thread->begin_ns;
+        if (thread->end_ns > r->end_ns)
+            r->end_ns = thread->end_ns;
     }
     for (size_t i = 0; i < file->switches.n; i++) {
         const struct easyprofiler_switch *item = array_at(&file->switches, i);
@@ -171,11 +171,8 @@ static void thread_range(const struct reader *r, const struct easyprofiler_threa
                          struct profile_thread *row)
 {
     bool any = false;
-    for (uint32_t i = 0; i < thread->n_blocks; i++) {
-        const struct easyprofiler_block block =
-            easyprofiler_block_at(r->file, thread->first_block + i);
-        widen(row, &any, block.begin_ns - r->start_ns, block.end_ns - r->start_ns);
-    }
+    if (thread->n_blocks != 0)
+        widen(row, &any, thread->begin_ns - r->start_ns, thread->end_ns - r->start_ns);
     for (uint32_t i = 0; i < thread->n_sections; i++) {
         const struct easyprofiler_section *section =
             array_at(&r->file->sections, thread->first_section + i);

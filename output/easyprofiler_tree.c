@@ -95,7 +95,8 @@ struct root {
 };
 
 /* The shown tree of the thread's blocks so far takes the block that comes next. */
-static bool nest_block(struct easyprofiler_file *file, struct array *roots, const uint8_t *record)
+static bool nest_block(struct easyprofiler_file *file, struct easyprofiler_thread *thread,
+                       struct array *roots, const uint8_t *record)
 {
     uint32_t number = (uint32_t)file->places.n;
     struct easyprofiler_place *place = array_push(&file->places);
@@ -103,6 +104,10 @@ static bool nest_block(struct easyprofiler_file *file, struct array *roots, cons
         return false;
     place->offset = (uint64_t)(record - file->data) & EASYPROFILER_OFFSET_MAX;
     const struct easyprofiler_block block = block_of_record(file, record);
+    if (block.begin_ns < thread->begin_ns)
+        thread->begin_ns = block.begin_ns;
+    if (block.end_ns > thread->end_ns)
+        thread->end_ns = block.end_ns;
     uint64_t begin_ns = easyprofiler_shown_begin(file, block.begin_ns, block.end_ns);
     uint32_t n_levels = 1;
     const struct root *all = roots->items;
@@ -129,6 +134,8 @@ static bool nest_thread(struct easyprofiler_file *file, struct easyprofiler_thre
 {
     roots->n = 0;
     thread->first_block = (uint32_t)file->places.n;
+    thread->begin_ns = UINT64_MAX;
+    thread->end_ns = 0;
     for (uint32_t i = 0; i < thread->n_sections; i++) {
         struct easyprofiler_section *section = array_at(&file->sections, thread->first_section + i);
         const uint8_t *pos = file->data + section->blocks_offset;
@@ -137,7 +144,7 @@ static bool nest_thread(struct easyprofiler_file *file, struct easyprofiler_thre
             uint16_t size_bytes;
             memcpy(&size_bytes, pos, sizeof size_bytes);
             pos += sizeof size_bytes;
-            if (!nest_block(file, roots, pos))
+            if (!nest_block(file, thread, roots, pos))
                 return false;
             pos += size_bytes;
         }
@@ -220,7 +227,7 @@ struct text easyprofiler_runtime_name(const struct easyprofiler_block *block)
 {
     /* The parser made sure of the 0 at its end. */
     const char *name = (const char *)block->record + EASYPROFILER_BLOCK_BYTES;
-    return (struct text){name, strlen(name)};
+    return (struct text){name, *name == '\0' ? 0 : strlen(name)};
 }
 
 struct easyprofiler_value easyprofiler_block_value(const struct easyprofiler_block *block)
