@@ -143,7 +143,7 @@ static void compare_flag(const struct trip *trip, uint32_t flag)
     trip->round->n_compared[index] += expected.lines.n > 0;
     trip->round->n_lost[index] += why[0] != '\0';
     if (why[0] != '\0' && trip->format->keeps & flag)
-        complain(trip, keeps_name(flag), why);
+        complain(trip, format_keeps_words[index], why);
     profile_text_free(&found);
     profile_text_free(&expected);
 }

@@ -29,15 +29,6 @@ struct telling {
     uint64_t origin_ns; /* earliest time */
 };
 
-const char *keeps_name(uint32_t flag)
-{
-    static const char *const names[] = {"samples",   "times",     "lines",    "inlined",
-                                        "threads",   "processes", "spans",    "instants",
-                                        "off-cpu",   "bookmarks", "metadata", "modules",
-                                        "addresses", "files",     "all kinds"};
-    return names[__builtin_ctz(flag)];
-}
-
 /* ---- texts ---- */
 
 static void put_bytes(struct telling *t, const char *bytes, size_t length)

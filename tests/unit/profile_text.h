@@ -42,7 +42,4 @@ void profile_text_free(struct profile_text *text);
 void profile_text_differ(const struct profile_text *found, const struct profile_text *expected,
                          uint64_t unit, char why[PROFILE_TEXT_WHY]);
 
-/* How many profiles a flag has a word for: the names of flags, for messages. */
-const char *keeps_name(uint32_t flag);
-
 #endif

@@ -14,7 +14,6 @@
 #include "format_help.h"
 #include "format_round.h"
 #include "profile_help.h"
-#include "profile_text.h"
 #include "unit.h"
 
 /* ---- the profiles ---- */
@@ -293,7 +292,7 @@ static void formats_keep_what_they_say_and_no_more(void **state)
                 continue;
             if (is_kept ? round->n_compared[i] > 0 : round->n_lost[i] > 0)
                 continue;
-            print_error("%s: %s is %s by all profiles here\n", format->name, keeps_name(1u << i),
+            print_error("%s: %s is %s by all profiles here\n", format->name, format_keeps_words[i],
                         is_kept ? "not shown" : "kept after all, or not shown,");
             rounds.n_failures++;
         }
