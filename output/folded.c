@@ -42,8 +42,11 @@ bool folded_write_fold(struct fold *fold, const struct format_notes *notes, stru
 static void unit_note(const struct profile *profile, const struct fold_unit *unit, bool count_ns,
                       const struct format_notes *notes)
 {
-    if (profile->n_samples == 0)
+    if (profile->n_samples == 0) {
+        if (!count_ns && profile->n_spans > 1)
+            format_note(notes, "counts are nanoseconds: the profile has intervals, no samples");
         return;
+    }
     if (count_ns && unit->unit == PROFILE_UNIT_COUNT)
         format_note(notes, "counts are samples: the profile does not know their time");
     else if (!count_ns && unit->unit == PROFILE_UNIT_NS)

@@ -202,9 +202,10 @@ static void tell_samples(struct telling *t)
         if (is_idle(profile, sample->stack))
             continue; /* how some formats say that there is no sample for a while */
         put_thread(t, sample->thread);
-        if (t->rules->process_roots) {
+        uint32_t process = profile->processes[profile->threads[sample->thread].process].name;
+        if (t->rules->process_roots && process != 0) {
             put(t, ";");
-            put_text(t, profile->processes[profile->threads[sample->thread].process].name);
+            put_text(t, process);
         }
         put_stack(t, sample->stack);
         struct line *line = line_end(t);
