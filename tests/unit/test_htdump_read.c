@@ -7,6 +7,13 @@
 #include "htdump_fixture.h"
 #include "unit.h"
 
+static struct bytes sample_load(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/htdump/%s.htdump", TEST_DATA_DIR, name);
+    return file_load(path);
+}
+
 static struct profile *stream_read(struct stream *stream, struct heard *heard)
 {
     struct format_notes notes = notes_into(heard);
