@@ -472,13 +472,26 @@ static void only_folded_looking_heads_are_recognised(void **state)
         {"main;a 5\nnote\n", false},
         {"", false},
         {"\n\n", false},
-        {"a 5", false},
+        {"a 5", true},
+        {"a", false},
         {"NYTProf 5 0\n#x\n", false},
     };
     for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
         int score = format_folded.sniff((const uint8_t *)cases[i].head, strlen(cases[i].head));
         assert_int_equal(score > 0, cases[i].is_folded);
     }
+    /* The beginning decides, so that a large file is not read twice; a first line may be long. */
+    size_t n = 300000;
+    char *large = malloc(n);
+    assert_non_null(large);
+    for (size_t i = 0; i < n; i++)
+        large[i] = "a;b 7\n"[i % 6];
+    memcpy(large + n - 6, "a;b x\n", 6);
+    assert_true(format_folded.sniff((const uint8_t *)large, n) > 0);
+    memset(large, 'a', n);
+    memcpy(large + n - 100000, " 3\nb x\n", 7);
+    assert_true(format_folded.sniff((const uint8_t *)large, n) > 0);
+    free(large);
 }
 
 static bool read_and_write(struct err *err)
