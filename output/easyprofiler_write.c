@@ -220,8 +220,9 @@ static void put_thread_head(struct writer *w)
             w->failed = true;
             return;
         }
-        int length = snprintf(long_name, room, "%s (%s %" PRIu64 ")", name.bytes,
-                              process_name.bytes, process->pid);
+        int length =
+            snprintf(long_name, room, "%s (%s%s%" PRIu64 ")", name.bytes, process_name.bytes,
+                     process_name.length != 0 ? " " : "", process->pid);
         name = (struct text){long_name, (size_t)length};
     }
     easyprofiler_put_thread(&w->records, w->tids[w->thread], name);

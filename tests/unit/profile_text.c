@@ -146,7 +146,7 @@ static void put_thread(struct telling *t, uint32_t thread_id)
             const struct profile_process *process = &t->profile->processes[thread->process];
             put(t, "(");
             put_text(t, process->name);
-            put(t, " %" PRIu64 ") ", process->pid);
+            put(t, "%s%" PRIu64 ") ", process->name != 0 ? " " : "", process->pid);
         }
     }
 }

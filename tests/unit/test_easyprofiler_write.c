@@ -424,9 +424,10 @@ static void threads_name_their_process_when_there_are_several(void **state)
     (void)state;
     struct profile_builder *builder = timed_builder(0, 0);
     uint32_t frame = add_frame(builder, "f", "", 0);
-    for (uint64_t i = 0; i < 2; i++) {
-        const struct profile_process process = {
-            .pid = 10 + i, .name = profile_add_cstring(builder, i == 0 ? "sh" : "cc")};
+    static const char *const names[] = {"sh", "cc", ""};
+    for (uint64_t i = 0; i < N_ELEMENTS(names); i++) {
+        const struct profile_process process = {.pid = 10 + i,
+                                                .name = profile_add_cstring(builder, names[i])};
         uint32_t process_id = profile_add_process(builder, &process);
         add_span(builder, add_thread(builder, process_id, 10 + i, "main"), frame, 0, 10);
     }
@@ -434,6 +435,7 @@ static void threads_name_their_process_when_there_are_several(void **state)
     assert_int_equal(w.file->pid, 10);
     assert_string_equal(w.file->threads[0].name, "main (sh 10)");
     assert_string_equal(w.file->threads[1].name, "main (cc 11)");
+    assert_string_equal(w.file->threads[2].name, "main (12)");
     assert_int_equal(w.heard.n, 1);
     written_free(&w);
 }
