@@ -8,6 +8,7 @@
 #define DIFF BIT(COMMAND_DIFF)
 #define TOP BIT(COMMAND_TOP)
 #define DUMP BIT(COMMAND_DUMP)
+#define FORMATS BIT(COMMAND_FORMATS)
 
 /* Above this a sample every 10 us would be mostly our own handler. */
 #define MOST_HZ 100000u
@@ -135,6 +136,7 @@ const struct option_row option_table[N_OPTIONS] = {
     [OPTION_STRICT] = {.long_name = "strict",
                        .commands = CONVERT | DIFF | TOP,
                        .help = "a damaged part of the input is an error"},
+    [OPTION_JSON] = {.long_name = "json", .commands = FORMATS, .help = "for programs, as JSON"},
     [OPTION_QUIET] = {.long_name = "quiet",
                       .short_name = 'q',
                       .environment = "SAMPLER_QUIET",
@@ -176,8 +178,9 @@ const struct command_row command_table[N_COMMANDS] = {
                       .about = "Everything a profile file holds, as JSON.",
                       .examples = "  sampler dump app.folded\n",
                       .least_operands = 1},
-    [COMMAND_FORMATS] = {.name = "formats",
-                         .usage = "",
-                         .about = "List the formats that are read and written.",
-                         .least_operands = 0},
+    [COMMAND_FORMATS] =
+        {.name = "formats",
+         .usage = "",
+         .about = "List the formats that are read and written, and what each keeps of a profile.",
+         .least_operands = 0},
 };

@@ -48,6 +48,7 @@ enum option_id {
     OPTION_BY,
     OPTION_SORT,
     OPTION_STRICT,
+    OPTION_JSON,
     OPTION_QUIET,
     N_OPTIONS
 };

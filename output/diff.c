@@ -32,17 +32,23 @@ static bool units_choose(const struct profile *const profiles[2], bool count_ns,
 {
     for (int side = 0; side < 2; side++)
         units[side] = fold_unit_choose(profiles[side], count_ns);
+    for (int side = 0; side < 2; side++) {
+        /* Nothing can be compared with anything. */
+        if (profiles[side]->n_samples == 0 && profiles[side]->n_spans == 1)
+            units[side] =
+                (struct fold_unit){.multiplier = 1, .divisor = 1, .unit = units[1 - side].unit};
+    }
     bool divided = units[0].divisor != 1 && units[1].divisor != 1;
     if (units[0].unit != units[1].unit || (divided && profiles[0]->period != profiles[1]->period)) {
         for (int side = 0; side < 2; side++)
             units[side] = fold_unit_choose(profiles[side], true);
+        if (units[0].unit != units[1].unit)
+            return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+                            "%s before cannot be compared with %s after", unit_name(units[0].unit),
+                            unit_name(units[1].unit));
         format_note(notes, "the profiles differ in what they count; comparing %s",
                     unit_name(units[0].unit));
     }
-    if (units[0].unit != units[1].unit)
-        return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
-                        "%s before cannot be compared with %s after", unit_name(units[0].unit),
-                        unit_name(units[1].unit));
     return true;
 }
 

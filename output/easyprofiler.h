@@ -6,9 +6,11 @@
  * docs/formats/easyprofiler.md)
  *
  * Shape     Texts and records are views into the input, which must outlive the file. Blocks are
- * named by 1-based numbers in file order, 0 = none; the tree that EasyProfiler would show is linked
- * through them. Memory is a small multiple of the input's size, whatever its counts claim.
- * Times     All in nanoseconds, converted the way EasyProfiler converts them. */
+ * named by numbers from 1, thread by thread in the order they are stored; 0 = none. A block is
+ * stored when it ends, so the blocks in it are those with the numbers just before its own: how many
+ * they are is all that the tree needs. Of a block only its place is kept, 10 bytes; the rest is
+ * read from its record when asked for. Memory    a small multiple of the input's size, whatever its
+ * counts claim. Times     All in nanoseconds, converted the way EasyProfiler converts them. */
 #ifndef SAMPLER_EASYPROFILER_H
 #define SAMPLER_EASYPROFILER_H
 
@@ -75,10 +77,15 @@ struct easyprofiler_block {
     uint64_t end_ns;   /* >= begin_ns: a block that ends before it begins is taken as an instant */
     const uint8_t *record; /* behind the size field */
     uint32_t descriptor;   /* position in the table, never a hole */
-    uint32_t parent;       /* blocks, 0 = none */
-    uint32_t first_child;
-    uint32_t next_sibling;
 };
+
+/* Where a block is, and how many others are in it. There are as many as blocks: packed. */
+struct __attribute__((packed)) easyprofiler_place {
+    uint64_t offset : 48; /* of its record, behind the size field */
+    uint32_t n_within;
+};
+
+#define EASYPROFILER_OFFSET_MAX ((UINT64_C(1) << 48) - 1)
 
 struct easyprofiler_switch {
     uint64_t begin_ns;
@@ -96,8 +103,9 @@ struct easyprofiler_section {
     uint32_t order; /* in the file */
     uint32_t first_switch;
     uint32_t n_switches;
-    uint32_t first_block;
+    uint32_t first_block; /* a number; those of a thread's sections follow one another */
     uint32_t n_blocks;
+    uint64_t blocks_offset; /* of the first one's size field */
 };
 
 /* All sections of one id. */
@@ -107,8 +115,11 @@ struct easyprofiler_thread {
     uint32_t name_length;
     uint32_t first_section;
     uint32_t n_sections;
-    uint32_t first_root; /* a block; 0 = none */
-    uint32_t n_levels;   /* of its tree; 1 also without blocks */
+    uint32_t first_block;
+    uint32_t n_blocks;
+    uint32_t n_levels; /* of its tree; 1 also without blocks */
+    uint64_t begin_ns; /* of its blocks, as stored; UINT64_MAX without blocks */
+    uint64_t end_ns;   /* 0 without blocks */
 };
 
 struct easyprofiler_bookmark {
@@ -119,6 +130,8 @@ struct easyprofiler_bookmark {
 };
 
 struct easyprofiler_file {
+    const uint8_t *data; /* the input */
+    double ns_per_tick;  /* 0: times are ns */
     uint32_t version;
     uint64_t pid; /* 0 where the version has none */
     uint64_t frequency_hz;
@@ -129,7 +142,7 @@ struct easyprofiler_file {
     struct easyprofiler_descriptor *descriptors;
     struct array sections;  /* of struct easyprofiler_section, by (tid, order)  */
     struct array switches;  /* of struct easyprofiler_switch, in file order     */
-    struct array blocks;    /* of struct easyprofiler_block; [0] is no block    */
+    struct array places;    /* of struct easyprofiler_place; [0] is no block    */
     struct array bookmarks; /* of struct easyprofiler_bookmark, in file order   */
     uint32_t n_threads;
     struct easyprofiler_thread *threads; /* ascending by tid */
@@ -142,13 +155,43 @@ MUST_CHECK bool easyprofiler_parse(const uint8_t *data, size_t size_bytes, bool 
                                    struct err *err);
 void easyprofiler_file_destroy(struct easyprofiler_file *file); /* takes NULL */
 
-/* Links the blocks of every thread into the tree EasyProfiler shows; false when out of memory.
- * easyprofiler_parse does it. */
-bool easyprofiler_nest(struct easyprofiler_file *file);
+/* A time of the file in ns. In the very steps EasyProfiler takes, so that equal files give equal
+ * numbers; a time beyond 64 bits becomes the largest one. */
+static inline uint64_t easyprofiler_to_ns(const struct easyprofiler_file *file, uint64_t ticks)
+{
+    if (file->ns_per_tick == 0)
+        return ticks;
+    double ns = (double)ticks * file->ns_per_tick;
+    return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
+}
 
-/* The block after `number` in preorder, 0 = the end; *level (from 0) follows. For a walk without
- * recursion: thread->first_root at first. */
-uint32_t easyprofiler_next(const struct easyprofiler_file *file, uint32_t number, uint32_t *level);
+/* Gathers sections to threads and numbers their blocks, with the tree EasyProfiler shows; false
+ * when out of memory. easyprofiler_parse does it once all records are known to be right. */
+bool easyprofiler_gather(struct easyprofiler_file *file);
+
+/* `number` is one of the file's. */
+struct easyprofiler_block easyprofiler_block_at(const struct easyprofiler_file *file,
+                                                uint32_t number);
+
+static inline uint32_t easyprofiler_n_within(const struct easyprofiler_file *file, uint32_t number)
+{
+    return ((const struct easyprofiler_place *)file->places.items)[number].n_within;
+}
+
+/* The blocks of a thread, outer ones before those in them, without recursion. */
+struct easyprofiler_walk {
+    const struct easyprofiler_file *file;
+    struct array pending; /* of uint32_t: numbers still to come, the next one last */
+    struct array around;  /* of uint32_t: the last one shown and those around it    */
+    bool failed;          /* out of memory: it ended too soon                       */
+};
+
+struct easyprofiler_walk easyprofiler_walk_make(const struct easyprofiler_file *file,
+                                                const struct easyprofiler_thread *thread);
+void easyprofiler_walk_deinit(struct easyprofiler_walk *walk);
+
+/* The next block, 0 = the end; *level from 0. */
+uint32_t easyprofiler_walk_next(struct easyprofiler_walk *walk, uint32_t *level);
 
 /* The begin EasyProfiler shows: not before the begin of the file, for what ends after that. */
 uint64_t easyprofiler_shown_begin(const struct easyprofiler_file *file, uint64_t begin_ns,
@@ -181,12 +224,6 @@ struct easyprofiler_number {
     } as;
 };
 struct easyprofiler_number easyprofiler_number_at(uint8_t type, const uint8_t *data);
-
-static inline struct easyprofiler_block *easyprofiler_block_at(const struct easyprofiler_file *file,
-                                                               uint32_t block)
-{
-    return array_at(&file->blocks, block);
-}
 
 extern const struct format format_easyprofiler;
 

@@ -14,7 +14,7 @@
 struct dumper {
     const struct easyprofiler_file *file;
     struct json json;
-    uint32_t *shown; /* descriptor shown for each block; NULL: its own */
+    uint32_t *shown; /* descriptor shown for each block */
 };
 
 /* ---- leaves -------------------------------------------------------------------------------- */
@@ -158,83 +158,101 @@ static void put_value(struct json *json, const struct easyprofiler_value *value)
 static void begin_block(struct dumper *d, uint32_t number)
 {
     struct json *json = &d->json;
-    const struct easyprofiler_block *block = easyprofiler_block_at(d->file, number);
-    uint32_t shown = d->shown != NULL ? d->shown[number] : block->descriptor;
+    const struct easyprofiler_block block = easyprofiler_block_at(d->file, number);
+    uint32_t shown = d->shown[number];
     const struct easyprofiler_descriptor *descriptor = &d->file->descriptors[shown];
-    struct text name = easyprofiler_runtime_name(block);
+    struct text name = easyprofiler_runtime_name(&block);
     json_object_begin(json);
     if (name.length != 0)
         put_text(json, "name", name.bytes, name.length);
     else
         put_text(json, "name", descriptor->name, descriptor->name_length);
-    put_u64(json, "begin", easyprofiler_shown_begin(d->file, block->begin_ns, block->end_ns));
-    put_u64(json, "end", block->end_ns);
+    put_u64(json, "begin", easyprofiler_shown_begin(d->file, block.begin_ns, block.end_ns));
+    put_u64(json, "end", block.end_ns);
     put_u64(json, "desc", shown);
     put_type(json, descriptor->type);
     if (name.length != 0)
         put_text(json, "runtime_name", name.bytes, name.length);
-    if (d->file->descriptors[block->descriptor].type == EASYPROFILER_VALUE) {
-        struct easyprofiler_value value = easyprofiler_block_value(block);
+    if (d->file->descriptors[block.descriptor].type == EASYPROFILER_VALUE) {
+        struct easyprofiler_value value = easyprofiler_block_value(&block);
         put_value(json, &value);
     }
-    if (block->first_child != 0) {
+    if (easyprofiler_n_within(d->file, number) != 0) {
         json_key(json, "children");
         json_array_begin(json);
     }
 }
 
-static void put_blocks(struct dumper *d, uint32_t first)
+/* Ends the innermost block shown, which has no children, and those around it down to `level`. */
+static void end_blocks(struct json *json, uint32_t *n_open, uint32_t level)
 {
-    struct json *json = &d->json;
-    json_key(json, "blocks");
-    json_array_begin(json);
-    uint32_t level = 0;
-    for (uint32_t block = first; block != 0;) {
-        uint32_t old_level = level;
-        begin_block(d, block);
-        block = easyprofiler_next(d->file, block, &level);
-        if (level > old_level)
-            continue; /* its first child is next */
-        json_object_end(json);
-        for (; old_level > level; old_level--) {
+    for (bool has_children = false; *n_open > level; --*n_open, has_children = true) {
+        if (has_children)
             json_array_end(json);
-            json_object_end(json);
-        }
+        json_object_end(json);
     }
-    json_array_end(json);
 }
 
-/* What EasyProfiler makes of one run-time name on several descriptors. False: out of memory. */
-static bool find_shown(struct dumper *d)
+/* False: out of memory. */
+static bool put_blocks(struct dumper *d, const struct easyprofiler_thread *thread)
 {
-    const struct easyprofiler_file *file = d->file;
-    size_t n = file->blocks.n;
-    struct arena *arena = arena_create();
-    struct intern *names = arena != NULL ? intern_create(arena) : NULL;
-    uint32_t *first = NULL; /* descriptor of the first block with each name */
-    bool ok = false;
-    d->shown = calloc(n, sizeof *d->shown);
-    if (names == NULL || d->shown == NULL)
-        goto out;
-    first = calloc(n, sizeof *first);
-    if (first == NULL)
-        goto out;
-    for (uint32_t i = 1; i < n; i++) {
-        const struct easyprofiler_block *block = easyprofiler_block_at(file, i);
-        struct text name = easyprofiler_runtime_name(block);
+    struct json *json = &d->json;
+    struct easyprofiler_walk walk = easyprofiler_walk_make(d->file, thread);
+    uint32_t block, level, n_open = 0;
+    json_key(json, "blocks");
+    json_array_begin(json);
+    while ((block = easyprofiler_walk_next(&walk, &level)) != 0) {
+        end_blocks(json, &n_open, level);
+        begin_block(d, block);
+        n_open++;
+    }
+    end_blocks(json, &n_open, 0);
+    json_array_end(json);
+    bool ok = !walk.failed;
+    easyprofiler_walk_deinit(&walk);
+    return ok;
+}
+
+/* Descriptors of the blocks of a section that have a run-time name: that of the first such block.
+ * `first` has them by name. False: out of memory. */
+static bool find_shown_of(struct dumper *d, const struct easyprofiler_section *section,
+                          struct intern *names, uint32_t *first)
+{
+    for (uint32_t i = section->first_block; i < section->first_block + section->n_blocks; i++) {
+        const struct easyprofiler_block block = easyprofiler_block_at(d->file, i);
+        struct text name = easyprofiler_runtime_name(&block);
         uint32_t n_names = intern_count(names);
         uint32_t id;
-        d->shown[i] = block->descriptor;
+        d->shown[i] = block.descriptor;
         if (name.length == 0)
             continue;
         if (!intern_add(names, name.bytes, name.length, &id))
-            goto out;
+            return false;
         if (id == n_names)
-            first[id] = block->descriptor;
+            first[id] = block.descriptor;
         d->shown[i] = first[id];
     }
-    ok = true;
-out:
+    return true;
+}
+
+/* What EasyProfiler makes of one run-time name on several descriptors, in the order of the file.
+ * False: out of memory. */
+static bool find_shown(struct dumper *d)
+{
+    const struct easyprofiler_file *file = d->file;
+    const struct easyprofiler_section *sections = file->sections.items;
+    size_t n = file->places.n, n_sections = file->sections.n;
+    struct arena *arena = arena_create();
+    struct intern *names = arena != NULL ? intern_create(arena) : NULL;
+    uint32_t *first = calloc(n, sizeof *first);
+    uint32_t *in_file = calloc(n_sections + 1, sizeof *in_file); /* sections in their order there */
+    d->shown = calloc(n, sizeof *d->shown);
+    bool ok = names != NULL && first != NULL && in_file != NULL && d->shown != NULL;
+    for (uint32_t i = 0; ok && i < n_sections; i++)
+        in_file[sections[i].order] = i;
+    for (uint32_t i = 0; ok && i < n_sections; i++)
+        ok = find_shown_of(d, &sections[in_file[i]], names, first);
+    free(in_file);
     free(first);
     intern_destroy(names);
     arena_destroy(arena);
@@ -284,25 +302,24 @@ static void put_switches(struct dumper *d, const struct easyprofiler_section *se
     }
 }
 
-static void put_thread(struct dumper *d, const struct easyprofiler_thread *thread)
+/* False: out of memory. */
+static bool put_thread(struct dumper *d, const struct easyprofiler_thread *thread)
 {
     struct json *json = &d->json;
     const struct easyprofiler_section *sections = d->file->sections.items;
-    uint64_t n_blocks = 0;
     json_object_begin(json);
     put_u64(json, "id", thread->tid);
     put_text(json, "name", thread->name, thread->name_length);
     put_u64(json, "depth", thread->n_levels);
-    for (uint32_t i = 0; i < thread->n_sections; i++)
-        n_blocks += sections[thread->first_section + i].n_blocks;
-    put_u64(json, "blocks_number", n_blocks);
+    put_u64(json, "blocks_number", thread->n_blocks);
     json_key(json, "context_switches");
     json_array_begin(json);
     for (uint32_t i = 0; i < thread->n_sections; i++)
         put_switches(d, &sections[thread->first_section + i]);
     json_array_end(json);
-    put_blocks(d, thread->first_root);
+    bool ok = put_blocks(d, thread);
     json_object_end(json);
+    return ok;
 }
 
 static void put_bookmarks(struct dumper *d)
@@ -321,7 +338,8 @@ static void put_bookmarks(struct dumper *d)
     json_array_end(json);
 }
 
-static void put_file(struct dumper *d)
+/* False: out of memory. */
+static bool put_file(struct dumper *d)
 {
     struct json *json = &d->json;
     const struct easyprofiler_file *file = d->file;
@@ -343,12 +361,14 @@ static void put_file(struct dumper *d)
     put_descriptors(d);
     json_key(json, "threads");
     json_array_begin(json);
-    for (uint32_t i = 0; i < file->n_threads; i++)
-        put_thread(d, &file->threads[i]);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < file->n_threads; i++)
+        ok = put_thread(d, &file->threads[i]);
     json_array_end(json);
     put_bookmarks(d);
     json_object_end(json);
     sink_text(json->out, "\n");
+    return ok;
 }
 
 bool easyprofiler_dump(const uint8_t *data, size_t size_bytes, const struct format_notes *notes,
@@ -358,11 +378,7 @@ bool easyprofiler_dump(const uint8_t *data, size_t size_bytes, const struct form
     if (!easyprofiler_parse(data, size_bytes, false, notes, &file, err))
         return false;
     struct dumper dumper = {.file = file, .json = json_make(out, 1)};
-    bool ok = find_shown(&dumper);
-    if (ok)
-        put_file(&dumper);
-    else
-        err_fail_memory(err);
+    bool ok = (find_shown(&dumper) && put_file(&dumper)) || err_fail_memory(err);
     free(dumper.shown);
     easyprofiler_file_destroy(file);
     return ok;

@@ -6,72 +6,27 @@
  * Every record is checked against the bytes left and against its own size field; no count of the
  * file leads to an allocation before it was compared with what can fit. Totals in the header are
  * compared with what was read and never used. */
+#include "easyprofiler_parse.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cursor.h"
-#include "easyprofiler.h"
-
-/* Things that are odd but leave the rest readable: counted, and told once each at the end. */
-enum oddity {
-    ODD_BEFORE_BEGIN,
-    ODD_REVERSED_BLOCK,
-    ODD_REVERSED_SWITCH,
-    ODD_VALUE_TYPE,
-    ODD_HOLE,
-    N_ODDITIES
+static const char *const oddity_texts[EASYPROFILER_N_ODDITIES] = {
+    [EASYPROFILER_ODD_BEFORE_BEGIN] = "records that end before the begin of the file (kept)",
+    [EASYPROFILER_ODD_REVERSED_BLOCK] = "blocks that end before they begin (taken as instants)",
+    [EASYPROFILER_ODD_REVERSED_SWITCH] = "context switches that end before they begin",
+    [EASYPROFILER_ODD_VALUE_TYPE] = "values of an unknown type (bytes kept)",
+    [EASYPROFILER_ODD_HOLE] = "empty descriptors",
 };
 
-static const char *const oddity_texts[N_ODDITIES] = {
-    [ODD_BEFORE_BEGIN] = "records that end before the begin of the file (kept)",
-    [ODD_REVERSED_BLOCK] = "blocks that end before they begin (taken as instants)",
-    [ODD_REVERSED_SWITCH] = "context switches that end before they begin",
-    [ODD_VALUE_TYPE] = "values of an unknown type (bytes kept)",
-    [ODD_HOLE] = "empty descriptors",
-};
-
-struct parser {
-    struct cursor in;
-    struct easyprofiler_file *file;
-    const struct format_notes *notes;
-    struct err *err;
-    bool strict;
-    double ns_per_tick; /* 0: times are ns */
-
-    /* From the header. */
-    uint32_t records_total;
-    uint64_t blocks_memory;
-    uint64_t descriptors_memory;
-    uint32_t n_sections;
-    uint16_t n_bookmarks;
-
-    /* What was found. */
-    uint64_t blocks_memory_found;
-    uint64_t descriptors_memory_found;
-    uint64_t odd_counts[N_ODDITIES];
-    uint64_t odd_offsets[N_ODDITIES]; /* of the first */
-};
-
-static bool has_counts(const struct parser *p)
-{
-    return p->file->version >= EASYPROFILER_VERSION(2, 1, 0);
-}
-
-static bool has_wide_ids(const struct parser *p)
-{
-    return p->file->version >= EASYPROFILER_VERSION(1, 3, 0);
-}
-
-static bool fail_truncated(struct parser *p, uint64_t offset, const char *what)
+bool easyprofiler_fail_truncated(struct easyprofiler_parser *p, uint64_t offset, const char *what)
 {
     return err_fail(p->err, ERR_TRUNCATED, offset, "the file ends inside %s", what);
 }
 
-/* Notes something odd; false only in strict mode, where it is an error. */
-__attribute__((format(printf, 3, 4))) static bool odd(struct parser *p, uint64_t offset,
-                                                      const char *format, ...)
+bool easyprofiler_odd(struct easyprofiler_parser *p, uint64_t offset, const char *format, ...)
 {
     char text[200];
     va_list arguments;
@@ -84,138 +39,25 @@ __attribute__((format(printf, 3, 4))) static bool odd(struct parser *p, uint64_t
     return true;
 }
 
-static void odd_count(struct parser *p, enum oddity oddity, uint64_t offset)
+static void odd_count(struct easyprofiler_parser *p, enum easyprofiler_oddity oddity,
+                      uint64_t offset)
 {
     if (p->odd_counts[oddity]++ == 0)
         p->odd_offsets[oddity] = offset;
 }
 
-/* In the very steps EasyProfiler takes, so that equal files give equal numbers; a time beyond
- * 64 bits becomes the largest one. */
-static uint64_t to_ns(const struct parser *p, uint64_t ticks)
-{
-    if (p->ns_per_tick == 0)
-        return ticks;
-    double ns = (double)ticks * p->ns_per_tick;
-    return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
-}
-
-/* ---- header ------------------------------------------------------------------------------- */
-
-static bool check_signature(struct parser *p)
-{
-    static const uint8_t big_endian[4] = {0x45, 0x61, 0x73, 0x79};
-    struct cursor in = p->in;
-    uint32_t signature = cursor_u32le(&p->in);
-    if (p->in.failed)
-        return err_fail(p->err, ERR_TRUNCATED, 0,
-                        "not an EasyProfiler file: expected the signature 79 73 61 45, found %zu "
-                        "bytes in all",
-                        cursor_left(&in));
-    if (signature == EASYPROFILER_SIGNATURE)
-        return true;
-    if (memcmp(in.pos, big_endian, sizeof big_endian) == 0)
-        return err_fail(p->err, ERR_UNSUPPORTED, 0,
-                        "the signature is 45 61 73 79: written on a big-endian machine, expected "
-                        "79 73 61 45");
-    return err_fail(p->err, ERR_FORMAT, 0,
-                    "not an EasyProfiler file: expected the signature 79 73 61 45, found %02x %02x "
-                    "%02x %02x",
-                    in.pos[0], in.pos[1], in.pos[2], in.pos[3]);
-}
-
-/* Fields in the order of versions before 2.0. */
-static void read_old_header(struct parser *p, uint64_t *begin, uint64_t *end)
-{
-    struct easyprofiler_file *file = p->file;
-    if (file->version > EASYPROFILER_VERSION(1, 0, 0))
-        file->pid = has_wide_ids(p) ? cursor_u64le(&p->in) : cursor_u32le(&p->in);
-    file->frequency_hz = cursor_u64le(&p->in);
-    *begin = cursor_u64le(&p->in);
-    *end = cursor_u64le(&p->in);
-    p->records_total = cursor_u32le(&p->in);
-    p->blocks_memory = cursor_u64le(&p->in);
-    file->n_descriptors = cursor_u32le(&p->in);
-    p->descriptors_memory = cursor_u64le(&p->in);
-}
-
-static void read_new_header(struct parser *p, uint64_t *begin, uint64_t *end, uint16_t *padding)
-{
-    struct easyprofiler_file *file = p->file;
-    file->pid = cursor_u64le(&p->in);
-    file->frequency_hz = cursor_u64le(&p->in);
-    *begin = cursor_u64le(&p->in);
-    *end = cursor_u64le(&p->in);
-    p->blocks_memory = cursor_u64le(&p->in);
-    p->descriptors_memory = cursor_u64le(&p->in);
-    p->records_total = cursor_u32le(&p->in);
-    file->n_descriptors = cursor_u32le(&p->in);
-    if (!has_counts(p))
-        return;
-    p->n_sections = cursor_u32le(&p->in);
-    p->n_bookmarks = cursor_u16le(&p->in);
-    *padding = cursor_u16le(&p->in);
-}
-
-static bool check_version(struct parser *p)
-{
-    uint32_t version = p->file->version;
-    if (p->in.failed)
-        return fail_truncated(p, 4, "the version");
-    if (version < EASYPROFILER_VERSION(0, 1, 0))
-        return err_fail(p->err, ERR_VERSION, 4, "version %u.%u.%u, expected 0.1.0 or newer",
-                        version >> 24, version >> 16 & 0xff, version & 0xffff);
-    if (version > EASYPROFILER_VERSION(2, 1, 0))
-        return odd(p, 4, "version %u.%u.%u is newer than 2.1.0; read as 2.1.0", version >> 24,
-                   version >> 16 & 0xff, version & 0xffff);
-    return true;
-}
-
-static bool read_header(struct parser *p)
-{
-    struct easyprofiler_file *file = p->file;
-    if (!check_signature(p))
-        return false;
-    file->version = cursor_u32le(&p->in);
-    if (!check_version(p))
-        return false;
-    uint64_t begin = 0;
-    uint64_t end = 0;
-    uint16_t padding = 0;
-    if (file->version < EASYPROFILER_VERSION(2, 0, 0))
-        read_old_header(p, &begin, &end);
-    else
-        read_new_header(p, &begin, &end, &padding);
-    uint64_t header_bytes = cursor_offset(&p->in);
-    if (p->in.failed)
-        return fail_truncated(p, 0, "the header");
-    if (padding != 0)
-        return err_fail(p->err, ERR_FORMAT, header_bytes - 2, "header padding is %u, expected 0",
-                        padding);
-    if (has_counts(p) && p->n_sections == 0)
-        return err_fail(p->err, ERR_FORMAT, header_bytes - 8,
-                        "the count of threads is 0, expected at least 1");
-    if (file->frequency_hz != 0)
-        p->ns_per_tick = 1e9 / (double)file->frequency_hz;
-    if (file->frequency_hz > INT64_MAX &&
-        !odd(p, 0, "the clock's frequency is negative; taken as %" PRIu64, file->frequency_hz))
-        return false;
-    file->begin_ns = to_ns(p, begin);
-    file->end_ns = to_ns(p, end);
-    return true;
-}
-
 /* ---- records ------------------------------------------------------------------------------ */
 
 /* Opens the next record: a u16 of size and as many bytes. */
-static bool open_record(struct parser *p, const char *what, size_t least_bytes,
-                        struct cursor *record)
+__attribute__((always_inline)) static inline bool open_record(struct easyprofiler_parser *p,
+                                                              const char *what, size_t least_bytes,
+                                                              struct cursor *record)
 {
     uint64_t offset = cursor_offset(&p->in);
     uint16_t size_bytes = cursor_u16le(&p->in);
     const uint8_t *bytes = cursor_bytes(&p->in, size_bytes);
     if (p->in.failed)
-        return fail_truncated(p, offset, what);
+        return easyprofiler_fail_truncated(p, offset, what);
     if (size_bytes < least_bytes)
         return err_fail(p->err, ERR_FORMAT, offset, "%s of %u bytes, expected at least %zu", what,
                         size_bytes, least_bytes);
@@ -223,18 +65,19 @@ static bool open_record(struct parser *p, const char *what, size_t least_bytes,
     return true;
 }
 
-static bool fail_unterminated(struct parser *p, uint64_t offset, const char *what)
+static bool fail_unterminated(struct easyprofiler_parser *p, uint64_t offset, const char *what)
 {
     return err_fail(p->err, ERR_FORMAT, offset, "%s does not end in a 0 byte inside its record",
                     what);
 }
 
-static bool read_descriptor(struct parser *p, struct easyprofiler_descriptor *descriptor)
+static bool read_descriptor(struct easyprofiler_parser *p,
+                            struct easyprofiler_descriptor *descriptor)
 {
     uint64_t offset = cursor_offset(&p->in);
     if (cursor_left(&p->in) >= 2 && p->in.pos[0] == 0 && p->in.pos[1] == 0) {
         cursor_skip(&p->in, 2);
-        odd_count(p, ODD_HOLE, offset);
+        odd_count(p, EASYPROFILER_ODD_HOLE, offset);
         return true;
     }
     struct cursor record = {.start = NULL};
@@ -265,7 +108,7 @@ static bool read_descriptor(struct parser *p, struct easyprofiler_descriptor *de
     return true;
 }
 
-static bool read_descriptors(struct parser *p)
+static bool read_descriptors(struct easyprofiler_parser *p)
 {
     struct easyprofiler_file *file = p->file;
     uint64_t offset = cursor_offset(&p->in);
@@ -287,10 +130,10 @@ static bool read_descriptors(struct parser *p)
     return true;
 }
 
-static bool read_switch(struct parser *p)
+static bool read_switch(struct easyprofiler_parser *p)
 {
     uint64_t offset = cursor_offset(&p->in);
-    bool wide = has_wide_ids(p);
+    bool wide = easyprofiler_has_wide_ids(p);
     struct cursor record = {.start = NULL};
     size_t fixed_bytes = wide ? EASYPROFILER_SWITCH_BYTES : EASYPROFILER_SWITCH_BYTES - 4;
     if (!open_record(p, "a context switch", fixed_bytes + 1, &record))
@@ -299,20 +142,20 @@ static bool read_switch(struct parser *p)
     struct easyprofiler_switch *item = array_push(&p->file->switches);
     if (item == NULL)
         return err_fail_memory(p->err);
-    item->begin_ns = to_ns(p, cursor_u64le(&record));
-    item->end_ns = to_ns(p, cursor_u64le(&record));
+    item->begin_ns = easyprofiler_to_ns(p->file, cursor_u64le(&record));
+    item->end_ns = easyprofiler_to_ns(p->file, cursor_u64le(&record));
     item->to_tid = wide ? cursor_u64le(&record) : cursor_u32le(&record);
     item->process = cursor_text(&record, &item->process_length);
     if (item->process == NULL)
         return fail_unterminated(p, offset, "a context switch's process name");
     if (item->end_ns < item->begin_ns)
-        odd_count(p, ODD_REVERSED_SWITCH, offset);
+        odd_count(p, EASYPROFILER_ODD_REVERSED_SWITCH, offset);
     else if (item->end_ns <= p->file->begin_ns)
-        odd_count(p, ODD_BEFORE_BEGIN, offset);
+        odd_count(p, EASYPROFILER_ODD_BEFORE_BEGIN, offset);
     return true;
 }
 
-static bool check_value(struct parser *p, uint64_t offset, const struct cursor *whole)
+static bool check_value(struct easyprofiler_parser *p, uint64_t offset, const struct cursor *whole)
 {
     struct cursor record = cursor_make(whole->start, (size_t)(whole->end - whole->start));
     cursor_skip(&record, EASYPROFILER_BLOCK_BYTES + 2);
@@ -327,64 +170,58 @@ static bool check_value(struct parser *p, uint64_t offset, const struct cursor *
                         "a value with %u bytes of data, its record has room for %zu", data_bytes,
                         cursor_left(&record));
     if (type >= EASYPROFILER_N_DATA)
-        odd_count(p, ODD_VALUE_TYPE, offset);
+        odd_count(p, EASYPROFILER_ODD_VALUE_TYPE, offset);
     return true;
 }
 
-static bool read_block(struct parser *p)
+/* Checks a block; what it says is read when asked for. */
+static bool read_block(struct easyprofiler_parser *p)
 {
-    struct easyprofiler_file *file = p->file;
+    const struct easyprofiler_file *file = p->file;
     uint64_t offset = cursor_offset(&p->in);
     struct cursor record = {.start = NULL};
     if (!open_record(p, "a block", EASYPROFILER_BLOCK_BYTES + 1, &record))
         return false;
     p->blocks_memory_found += cursor_left(&record);
-    struct easyprofiler_block *block = array_push(&file->blocks);
-    if (block == NULL)
-        return err_fail_memory(p->err);
-    block->record = record.start;
-    block->begin_ns = to_ns(p, cursor_u64le(&record));
-    block->end_ns = to_ns(p, cursor_u64le(&record));
-    block->descriptor = cursor_u32le(&record);
-    if (block->descriptor >= file->n_descriptors)
+    uint64_t begin_ns = easyprofiler_to_ns(file, cursor_u64le(&record));
+    uint64_t end_ns = easyprofiler_to_ns(file, cursor_u64le(&record));
+    uint32_t position = cursor_u32le(&record);
+    if (position >= file->n_descriptors)
         return err_fail(p->err, ERR_FORMAT, offset, "a block of descriptor %u, expected below %u",
-                        block->descriptor, file->n_descriptors);
-    const struct easyprofiler_descriptor *descriptor = &file->descriptors[block->descriptor];
+                        position, file->n_descriptors);
+    const struct easyprofiler_descriptor *descriptor = &file->descriptors[position];
     if (descriptor->name == NULL)
         return err_fail(p->err, ERR_FORMAT, offset, "a block of descriptor %u, which is empty",
-                        block->descriptor);
+                        position);
     size_t length;
     if (cursor_text(&record, &length) == NULL)
         return fail_unterminated(p, offset, "a block's name");
     if (descriptor->type == EASYPROFILER_VALUE && !check_value(p, offset, &record))
         return false;
-    if (block->end_ns < file->begin_ns)
-        odd_count(p, ODD_BEFORE_BEGIN, offset);
-    if (block->end_ns < block->begin_ns) {
-        odd_count(p, ODD_REVERSED_BLOCK, offset);
-        block->end_ns = block->begin_ns;
-    }
+    if (end_ns < file->begin_ns)
+        odd_count(p, EASYPROFILER_ODD_BEFORE_BEGIN, offset);
+    if (end_ns < begin_ns)
+        odd_count(p, EASYPROFILER_ODD_REVERSED_BLOCK, offset);
     return true;
 }
 
 /* ---- thread sections ----------------------------------------------------------------------- */
 
 /* Reads a count of records and the records. `least_bytes` is the least a record can take, its size
- * field included. */
-static bool read_records(struct parser *p, const char *what, size_t least_bytes,
-                         bool (*read)(struct parser *), struct array *records, uint32_t *first,
+ * field included; `n_before` is how many there were so far. */
+static bool read_records(struct easyprofiler_parser *p, const char *what, size_t least_bytes,
+                         bool (*read)(struct easyprofiler_parser *), uint64_t n_before,
                          uint32_t *count)
 {
     uint64_t offset = cursor_offset(&p->in);
     uint32_t n = cursor_u32le(&p->in);
     if (p->in.failed)
-        return fail_truncated(p, offset, "a thread");
+        return easyprofiler_fail_truncated(p, offset, "a thread");
     if (n > cursor_left(&p->in) / least_bytes)
         return err_fail(p->err, ERR_LIMIT, offset, "the thread counts %u %s, %zu bytes are left", n,
                         what, cursor_left(&p->in));
-    if (records->n + n >= UINT32_MAX)
+    if (n_before + n >= UINT32_MAX)
         return err_fail(p->err, ERR_LIMIT, offset, "more than %u %s", UINT32_MAX - 1, what);
-    *first = (uint32_t)records->n;
     *count = n;
     for (uint32_t i = 0; i < n; i++) {
         if (!read(p))
@@ -393,16 +230,16 @@ static bool read_records(struct parser *p, const char *what, size_t least_bytes,
     return true;
 }
 
-static bool read_section(struct parser *p)
+static bool read_section(struct easyprofiler_parser *p)
 {
     struct easyprofiler_file *file = p->file;
     uint64_t offset = cursor_offset(&p->in);
     struct easyprofiler_section section = {.order = (uint32_t)file->sections.n};
-    section.tid = has_wide_ids(p) ? cursor_u64le(&p->in) : cursor_u32le(&p->in);
+    section.tid = easyprofiler_has_wide_ids(p) ? cursor_u64le(&p->in) : cursor_u32le(&p->in);
     uint16_t name_bytes = cursor_u16le(&p->in);
     const char *name = (const char *)cursor_bytes(&p->in, name_bytes);
     if (p->in.failed)
-        return fail_truncated(p, offset, "a thread");
+        return easyprofiler_fail_truncated(p, offset, "a thread");
     if (name_bytes != 0) {
         size_t length = strnlen(name, name_bytes);
         if (length == name_bytes)
@@ -411,12 +248,16 @@ static bool read_section(struct parser *p)
         section.name_length = (uint32_t)length;
     }
     size_t fixed_bytes =
-        has_wide_ids(p) ? EASYPROFILER_SWITCH_BYTES : EASYPROFILER_SWITCH_BYTES - 4;
-    if (!read_records(p, "context switches", 2 + fixed_bytes + 1, read_switch, &file->switches,
-                      &section.first_switch, &section.n_switches) ||
-        !read_records(p, "blocks", 2 + EASYPROFILER_BLOCK_BYTES + 1, read_block, &file->blocks,
-                      &section.first_block, &section.n_blocks))
+        easyprofiler_has_wide_ids(p) ? EASYPROFILER_SWITCH_BYTES : EASYPROFILER_SWITCH_BYTES - 4;
+    section.first_switch = (uint32_t)file->switches.n;
+    if (!read_records(p, "context switches", 2 + fixed_bytes + 1, read_switch, file->switches.n,
+                      &section.n_switches))
         return false;
+    section.blocks_offset = cursor_offset(&p->in) + sizeof section.n_blocks;
+    if (!read_records(p, "blocks", 2 + EASYPROFILER_BLOCK_BYTES + 1, read_block, p->n_blocks,
+                      &section.n_blocks))
+        return false;
+    p->n_blocks += section.n_blocks;
     struct easyprofiler_section *stored = array_push(&file->sections);
     if (stored == NULL)
         return err_fail_memory(p->err);
@@ -425,22 +266,23 @@ static bool read_section(struct parser *p)
 }
 
 /* Is all that is left one mark, of 4 bytes or (as some writers have it) of 8? */
-static bool is_last_mark(const struct parser *p)
+static bool is_last_mark(const struct easyprofiler_parser *p)
 {
     struct cursor in = p->in;
-    if (cursor_left(&in) == 8 && !has_counts(p))
+    if (cursor_left(&in) == 8 && !easyprofiler_has_counts(p))
         return cursor_u64le(&in) == EASYPROFILER_SIGNATURE;
     return cursor_left(&in) == 4 && cursor_u32le(&in) == EASYPROFILER_SIGNATURE;
 }
 
 /* Before 2.1 threads go on to the end of the file. */
-static bool read_old_sections(struct parser *p)
+static bool read_old_sections(struct easyprofiler_parser *p)
 {
     while (!cursor_at_end(&p->in)) {
         uint64_t offset = cursor_offset(&p->in);
         if (is_last_mark(p)) {
             cursor_skip(&p->in, cursor_left(&p->in));
-            return odd(p, offset, "an end mark, which this version does not have; left out");
+            return easyprofiler_odd(p, offset,
+                                    "an end mark, which this version does not have; left out");
         }
         if (!read_section(p))
             return false;
@@ -448,7 +290,7 @@ static bool read_old_sections(struct parser *p)
     return true;
 }
 
-static bool read_mark(struct parser *p, const char *what)
+static bool read_mark(struct easyprofiler_parser *p, const char *what)
 {
     uint64_t offset = cursor_offset(&p->in);
     uint32_t mark = cursor_u32le(&p->in);
@@ -463,15 +305,16 @@ static bool read_mark(struct parser *p, const char *what)
 }
 
 /* Sets *complete to false if the file ends, at a clean border, before all that was announced. */
-static bool read_new_sections(struct parser *p, bool *complete)
+static bool read_new_sections(struct easyprofiler_parser *p, bool *complete)
 {
     for (uint32_t i = 0; i < p->n_sections; i++) {
         uint64_t offset = cursor_offset(&p->in);
         if (cursor_at_end(&p->in) || is_last_mark(p)) {
             *complete = false;
             cursor_skip(&p->in, cursor_left(&p->in));
-            return odd(p, offset, "the header counts %u threads, the file ends after %u",
-                       p->n_sections, i);
+            return easyprofiler_odd(p, offset,
+                                    "the header counts %u threads, the file ends after %u",
+                                    p->n_sections, i);
         }
         if (!read_section(p))
             return false;
@@ -479,7 +322,7 @@ static bool read_new_sections(struct parser *p, bool *complete)
     return read_mark(p, "threads");
 }
 
-static bool read_bookmark(struct parser *p)
+static bool read_bookmark(struct easyprofiler_parser *p)
 {
     uint64_t offset = cursor_offset(&p->in);
     struct cursor record = {.start = NULL};
@@ -496,14 +339,15 @@ static bool read_bookmark(struct parser *p)
     return true;
 }
 
-static bool read_bookmarks(struct parser *p)
+static bool read_bookmarks(struct easyprofiler_parser *p)
 {
     for (uint32_t i = 0; i < p->n_bookmarks; i++) {
         uint64_t offset = cursor_offset(&p->in);
         if (cursor_at_end(&p->in) || is_last_mark(p)) {
             cursor_skip(&p->in, cursor_left(&p->in));
-            return odd(p, offset, "the header counts %u bookmarks, the file ends after %u",
-                       p->n_bookmarks, i);
+            return easyprofiler_odd(p, offset,
+                                    "the header counts %u bookmarks, the file ends after %u",
+                                    p->n_bookmarks, i);
         }
         if (!read_bookmark(p))
             return false;
@@ -513,67 +357,34 @@ static bool read_bookmarks(struct parser *p)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int compare_sections(const void *left, const void *right)
-{
-    const struct easyprofiler_section *a = left;
-    const struct easyprofiler_section *b = right;
-    if (a->tid != b->tid)
-        return a->tid < b->tid ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* Sections of one id are one thread; the last name of any size counts. */
-static bool merge_sections(struct parser *p)
-{
-    struct easyprofiler_file *file = p->file;
-    uint32_t n_sections = (uint32_t)file->sections.n;
-    if (n_sections == 0)
-        return true;
-    struct easyprofiler_section *sections = file->sections.items;
-    qsort(sections, n_sections, sizeof *sections, compare_sections);
-    file->threads = calloc(n_sections, sizeof *file->threads);
-    if (file->threads == NULL)
-        return err_fail_memory(p->err);
-    for (uint32_t i = 0; i < n_sections; i++) {
-        if (i == 0 || sections[i].tid != sections[i - 1].tid)
-            file->threads[file->n_threads++] = (struct easyprofiler_thread){
-                .tid = sections[i].tid, .name = "", .first_section = i};
-        struct easyprofiler_thread *thread = &file->threads[file->n_threads - 1];
-        thread->n_sections++;
-        if (sections[i].name != NULL) {
-            thread->name = sections[i].name;
-            thread->name_length = sections[i].name_length;
-        }
-    }
-    return true;
-}
-
-static bool check_totals(struct parser *p)
+static bool check_totals(struct easyprofiler_parser *p)
 {
     const struct easyprofiler_file *file = p->file;
     if (file->n_records != p->records_total &&
-        !odd(p, 0, "the header counts %u records, the file holds %" PRIu64, p->records_total,
-             file->n_records))
+        !easyprofiler_odd(p, 0, "the header counts %u records, the file holds %" PRIu64,
+                          p->records_total, file->n_records))
         return false;
     if (p->blocks_memory != p->blocks_memory_found &&
-        !odd(p, 0, "the header gives %" PRIu64 " bytes of records, the file holds %" PRIu64,
-             p->blocks_memory, p->blocks_memory_found))
+        !easyprofiler_odd(p, 0,
+                          "the header gives %" PRIu64 " bytes of records, the file holds %" PRIu64,
+                          p->blocks_memory, p->blocks_memory_found))
         return false;
     /* More than needed is usual: EasyProfiler's viewer adds two bytes each at every save. */
     if (p->descriptors_memory < p->descriptors_memory_found &&
-        !odd(p, 0, "the header gives %" PRIu64 " bytes of descriptors, the file holds %" PRIu64,
-             p->descriptors_memory, p->descriptors_memory_found))
+        !easyprofiler_odd(
+            p, 0, "the header gives %" PRIu64 " bytes of descriptors, the file holds %" PRIu64,
+            p->descriptors_memory, p->descriptors_memory_found))
         return false;
-    for (int i = 0; i < N_ODDITIES; i++) {
+    for (int i = 0; i < EASYPROFILER_N_ODDITIES; i++) {
         if (p->odd_counts[i] != 0 &&
-            !odd(p, p->odd_offsets[i], "%s: %" PRIu64 ", first at offset %" PRIu64, oddity_texts[i],
-                 p->odd_counts[i], p->odd_offsets[i]))
+            !easyprofiler_odd(p, p->odd_offsets[i], "%s: %" PRIu64 ", first at offset %" PRIu64,
+                              oddity_texts[i], p->odd_counts[i], p->odd_offsets[i]))
             return false;
     }
     return true;
 }
 
-static bool check_levels(struct parser *p)
+static bool check_levels(struct easyprofiler_parser *p)
 {
     const struct easyprofiler_file *file = p->file;
     uint32_t n_levels = 0;
@@ -583,19 +394,18 @@ static bool check_levels(struct parser *p)
     }
     if (n_levels <= EASYPROFILER_MAX_LEVELS)
         return true;
-    return odd(p, 0, "blocks are nested %u levels deep; EasyProfiler itself refuses more than %d",
-               n_levels, EASYPROFILER_MAX_LEVELS);
+    return easyprofiler_odd(
+        p, 0, "blocks are nested %u levels deep; EasyProfiler itself refuses more than %d",
+        n_levels, EASYPROFILER_MAX_LEVELS);
 }
 
-static bool parse_all(struct parser *p)
+static bool parse_all(struct easyprofiler_parser *p)
 {
     struct easyprofiler_file *file = p->file;
-    if (array_push(&file->blocks) == NULL)
-        return err_fail_memory(p->err);
-    if (!read_header(p) || !read_descriptors(p))
+    if (!easyprofiler_read_header(p) || !read_descriptors(p))
         return false;
     bool complete = true;
-    if (!has_counts(p)) {
+    if (!easyprofiler_has_counts(p)) {
         if (!read_old_sections(p))
             return false;
     } else if (!read_new_sections(p, &complete) || (complete && !read_bookmarks(p))) {
@@ -603,13 +413,11 @@ static bool parse_all(struct parser *p)
     }
     uint64_t offset = cursor_offset(&p->in);
     if (!cursor_at_end(&p->in) &&
-        !odd(p, offset, "%zu bytes after the end, at offset %" PRIu64 "; left out",
-             cursor_left(&p->in), offset))
+        !easyprofiler_odd(p, offset, "%zu bytes after the end, at offset %" PRIu64 "; left out",
+                          cursor_left(&p->in), offset))
         return false;
-    file->n_records = file->blocks.n - 1 + file->switches.n;
-    if (!merge_sections(p))
-        return false;
-    if (!easyprofiler_nest(file))
+    file->n_records = p->n_blocks + file->switches.n;
+    if (!easyprofiler_gather(file))
         return err_fail_memory(p->err);
     return check_totals(p) && check_levels(p);
 }
@@ -623,13 +431,14 @@ bool easyprofiler_parse(const uint8_t *data, size_t size_bytes, bool strict,
         return err_fail_memory(err);
     array_init(&file->sections, sizeof(struct easyprofiler_section));
     array_init(&file->switches, sizeof(struct easyprofiler_switch));
-    array_init(&file->blocks, sizeof(struct easyprofiler_block));
+    file->data = data;
+    array_init(&file->places, sizeof(struct easyprofiler_place));
     array_init(&file->bookmarks, sizeof(struct easyprofiler_bookmark));
-    struct parser parser = {.in = cursor_make(data, size_bytes),
-                            .file = file,
-                            .notes = notes,
-                            .err = err,
-                            .strict = strict};
+    struct easyprofiler_parser parser = {.in = cursor_make(data, size_bytes),
+                                         .file = file,
+                                         .notes = notes,
+                                         .err = err,
+                                         .strict = strict};
     if (!parse_all(&parser)) {
         easyprofiler_file_destroy(file);
         return false;
@@ -644,7 +453,7 @@ void easyprofiler_file_destroy(struct easyprofiler_file *file)
         return;
     array_deinit(&file->sections);
     array_deinit(&file->switches);
-    array_deinit(&file->blocks);
+    array_deinit(&file->places);
     array_deinit(&file->bookmarks);
     free(file->descriptors);
     free(file->threads);

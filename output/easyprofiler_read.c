@@ -25,12 +25,12 @@ static void find_range(struct reader *r)
     const struct easyprofiler_file *file = r->file;
     r->start_ns = file->begin_ns;
     r->end_ns = file->end_ns > file->begin_ns ? file->end_ns : file->begin_ns;
-    for (uint32_t i = 1; i < file->blocks.n; i++) {
-        const struct easyprofiler_block *block = easyprofiler_block_at(file, i);
-        if (block->begin_ns < r->start_ns)
-            r->start_ns = block->begin_ns;
-        if (block->end_ns > r->end_ns)
-            r->end_ns = block->end_ns;
+    for (uint32_t i = 0; i < file->n_threads; i++) {
+        const struct easyprofiler_thread *thread = &file->threads[i];
+        if (thread->begin_ns < r->start_ns)
+            r->start_ns = thread->begin_ns;
+        if (thread->end_ns > r->end_ns)
+            r->end_ns = thread->end_ns;
     }
     for (size_t i = 0; i < file->switches.n; i++) {
         const struct easyprofiler_switch *item = array_at(&file->switches, i);
@@ -171,14 +171,11 @@ static void thread_range(const struct reader *r, const struct easyprofiler_threa
                          struct profile_thread *row)
 {
     bool any = false;
+    if (thread->n_blocks != 0)
+        widen(row, &any, thread->begin_ns - r->start_ns, thread->end_ns - r->start_ns);
     for (uint32_t i = 0; i < thread->n_sections; i++) {
         const struct easyprofiler_section *section =
             array_at(&r->file->sections, thread->first_section + i);
-        for (uint32_t k = 0; k < section->n_blocks; k++) {
-            const struct easyprofiler_block *block =
-                easyprofiler_block_at(r->file, section->first_block + k);
-            widen(row, &any, block->begin_ns - r->start_ns, block->end_ns - r->start_ns);
-        }
         for (uint32_t k = 0; k < section->n_switches; k++) {
             const struct easyprofiler_switch *item =
                 array_at(&r->file->switches, section->first_switch + k);
@@ -209,7 +206,8 @@ static void add_switches(struct reader *r, const struct easyprofiler_thread *thr
     }
 }
 
-static void add_thread(struct reader *r, const struct easyprofiler_thread *thread, uint32_t process)
+/* False when out of memory. */
+static bool add_thread(struct reader *r, const struct easyprofiler_thread *thread, uint32_t process)
 {
     struct profile_thread row = {
         .process = process,
@@ -218,11 +216,16 @@ static void add_thread(struct reader *r, const struct easyprofiler_thread *threa
     thread_range(r, thread, &row);
     uint32_t id = profile_add_thread(r->builder, &row);
     /* In preorder, so that of equal spans the outer one is added first. */
-    uint32_t level = 0;
-    for (uint32_t block = thread->first_root; block != 0;
-         block = easyprofiler_next(r->file, block, &level))
-        add_block(r, id, easyprofiler_block_at(r->file, block));
+    struct easyprofiler_walk walk = easyprofiler_walk_make(r->file, thread);
+    uint32_t level;
+    for (uint32_t at; (at = easyprofiler_walk_next(&walk, &level)) != 0;) {
+        const struct easyprofiler_block block = easyprofiler_block_at(r->file, at);
+        add_block(r, id, &block);
+    }
+    bool ok = !walk.failed;
+    easyprofiler_walk_deinit(&walk);
     add_switches(r, thread, id);
+    return ok;
 }
 
 static void add_bookmarks(struct reader *r)
@@ -267,11 +270,16 @@ static bool read_file(const struct easyprofiler_file *file, const struct format_
     scalars->duration_ns = r.end_ns - r.start_ns;
     const struct profile_process process = {.pid = file->pid, .end_ns = scalars->duration_ns};
     uint32_t process_id = profile_add_process(r.builder, &process);
-    for (uint32_t i = 0; i < file->n_threads; i++)
-        add_thread(&r, &file->threads[i], process_id);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < file->n_threads; i++)
+        ok = add_thread(&r, &file->threads[i], process_id);
     add_bookmarks(&r);
     add_metadata(&r);
     free(r.frames);
+    if (!ok) {
+        profile_builder_destroy(r.builder);
+        return err_fail_memory(err);
+    }
     if (!profile_builder_finish(r.builder, out, err))
         return false;
     if (r.n_early_bookmarks != 0)
@@ -284,7 +292,8 @@ bool easyprofiler_read(const uint8_t *data, size_t size_bytes, const struct form
                        const struct format_notes *notes, struct profile **out, struct err *err)
 {
     struct easyprofiler_file *file;
-    if (!easyprofiler_parse(data, size_bytes, options->strict, notes, &file, err))
+    if (!easyprofiler_parse(data, size_bytes, options != NULL && options->strict, notes, &file,
+                            err))
         return false;
     bool ok = read_file(file, notes, out, err);
     easyprofiler_file_destroy(file);

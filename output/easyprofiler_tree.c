@@ -1,20 +1,46 @@
-/* easyprofiler_tree.c - from the flat list of a thread's blocks to the tree EasyProfiler shows, and
- * what a single block holds.
+/* easyprofiler_tree.c - sections to threads, their blocks by number, and the tree EasyProfiler
+ * shows of them.
  *
  * Blocks are stored when they end, children before parents, without any link. EasyProfiler keeps a
  * list of the blocks without a parent so far; a new one that begins before the end of the last of
  * them takes it, and before it all that begin no earlier than itself. Only the last one's end is
  * looked at, so overlapping or misplaced blocks come out oddly, but always in the same way; that is
- * what this does too. Every block enters and leaves the list once: linear. */
+ * what this does too. Every block enters and leaves the list once: linear. What a block takes is
+ * the tail of the list, so what is in it has the numbers just before its own. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "easyprofiler.h"
 
-struct root {
-    uint32_t block;
-    uint32_t n_levels; /* of the tree below it, itself included */
-};
+static uint64_t load_u64(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static struct easyprofiler_block block_of_record(const struct easyprofiler_file *file,
+                                                 const uint8_t *record)
+{
+    struct easyprofiler_block block = {.begin_ns = easyprofiler_to_ns(file, load_u64(record)),
+                                       .end_ns = easyprofiler_to_ns(file, load_u64(record + 8)),
+                                       .record = record};
+    memcpy(&block.descriptor, record + 16, sizeof block.descriptor);
+    if (block.end_ns < block.begin_ns)
+        block.end_ns = block.begin_ns;
+    return block;
+}
+
+static struct easyprofiler_place *place_at(const struct easyprofiler_file *file, uint32_t number)
+{
+    return (struct easyprofiler_place *)file->places.items + number;
+}
+
+struct easyprofiler_block easyprofiler_block_at(const struct easyprofiler_file *file,
+                                                uint32_t number)
+{
+    return block_of_record(file, file->data + place_at(file, number)->offset);
+}
 
 uint64_t easyprofiler_shown_begin(const struct easyprofiler_file *file, uint64_t begin_ns,
                                   uint64_t end_ns)
@@ -22,49 +48,84 @@ uint64_t easyprofiler_shown_begin(const struct easyprofiler_file *file, uint64_t
     return begin_ns < file->begin_ns && end_ns >= file->begin_ns ? file->begin_ns : begin_ns;
 }
 
-static uint64_t shown_begin(const struct easyprofiler_file *file, uint32_t number)
+/* ---- sections and threads ------------------------------------------------------------------- */
+
+static int compare_sections(const void *left, const void *right)
 {
-    const struct easyprofiler_block *block = easyprofiler_block_at(file, number);
-    return easyprofiler_shown_begin(file, block->begin_ns, block->end_ns);
+    const struct easyprofiler_section *a = left;
+    const struct easyprofiler_section *b = right;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Makes blocks of roots[first..end) siblings of one another and children of `parent`. */
-static void link_siblings(struct easyprofiler_file *file, const struct array *roots, size_t first,
-                          uint32_t parent)
+/* Sections of one id are one thread; the last name of any size counts. */
+static bool merge_sections(struct easyprofiler_file *file)
 {
-    for (size_t i = first; i < roots->n; i++) {
-        struct root *root = array_at(roots, i);
-        struct easyprofiler_block *block = easyprofiler_block_at(file, root->block);
-        struct root *next = i + 1 < roots->n ? array_at(roots, i + 1) : NULL;
-        block->parent = parent;
-        block->next_sibling = next != NULL ? next->block : 0;
-    }
-}
-
-static bool nest_block(struct easyprofiler_file *file, struct array *roots, uint32_t number)
-{
-    struct easyprofiler_block *block = easyprofiler_block_at(file, number);
-    uint64_t begin_ns = shown_begin(file, number);
-    uint32_t n_levels = 1;
-    struct root *last = roots->n != 0 ? array_at(roots, roots->n - 1) : NULL;
-    if (last != NULL && begin_ns < easyprofiler_block_at(file, last->block)->end_ns) {
-        size_t first = roots->n - 1;
-        while (first > 0 &&
-               shown_begin(file, ((struct root *)array_at(roots, first - 1))->block) >= begin_ns)
-            first--;
-        for (size_t i = first; i < roots->n; i++) {
-            const struct root *child = array_at(roots, i);
-            if (n_levels < child->n_levels + 1)
-                n_levels = child->n_levels + 1;
+    uint32_t n_sections = (uint32_t)file->sections.n;
+    if (n_sections == 0)
+        return true;
+    struct easyprofiler_section *sections = file->sections.items;
+    qsort(sections, n_sections, sizeof *sections, compare_sections);
+    file->threads = calloc(n_sections, sizeof *file->threads);
+    if (file->threads == NULL)
+        return false;
+    for (uint32_t i = 0; i < n_sections; i++) {
+        if (i == 0 || sections[i].tid != sections[i - 1].tid)
+            file->threads[file->n_threads++] = (struct easyprofiler_thread){
+                .tid = sections[i].tid, .name = "", .first_section = i};
+        struct easyprofiler_thread *thread = &file->threads[file->n_threads - 1];
+        thread->n_sections++;
+        if (sections[i].name != NULL) {
+            thread->name = sections[i].name;
+            thread->name_length = sections[i].name_length;
         }
-        block->first_child = ((struct root *)array_at(roots, first))->block;
-        link_siblings(file, roots, first, number);
+    }
+    return true;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------- */
+
+/* A block without a parent so far. */
+struct root {
+    uint64_t begin_ns; /* as shown */
+    uint64_t end_ns;
+    uint32_t block;
+    uint32_t n_levels; /* of the tree below it, itself included */
+};
+
+/* The shown tree of the thread's blocks so far takes the block that comes next. */
+static bool nest_block(struct easyprofiler_file *file, struct easyprofiler_thread *thread,
+                       struct array *roots, const uint8_t *record)
+{
+    uint32_t number = (uint32_t)file->places.n;
+    struct easyprofiler_place *place = array_push(&file->places);
+    if (place == NULL)
+        return false;
+    place->offset = (uint64_t)(record - file->data) & EASYPROFILER_OFFSET_MAX;
+    const struct easyprofiler_block block = block_of_record(file, record);
+    if (block.begin_ns < thread->begin_ns)
+        thread->begin_ns = block.begin_ns;
+    if (block.end_ns > thread->end_ns)
+        thread->end_ns = block.end_ns;
+    uint64_t begin_ns = easyprofiler_shown_begin(file, block.begin_ns, block.end_ns);
+    uint32_t n_levels = 1;
+    const struct root *all = roots->items;
+    size_t first = roots->n;
+    if (first != 0 && begin_ns < all[first - 1].end_ns) {
+        do {
+            first--;
+            if (n_levels <= all[first].n_levels)
+                n_levels = all[first].n_levels + 1;
+        } while (first > 0 && all[first - 1].begin_ns >= begin_ns);
+        uint32_t lowest = all[first].block - easyprofiler_n_within(file, all[first].block);
+        place->n_within = number - lowest;
         roots->n = first;
     }
     struct root *root = array_push(roots);
     if (root == NULL)
         return false;
-    *root = (struct root){number, n_levels};
+    *root = (struct root){begin_ns, block.end_ns, number, n_levels};
     return true;
 }
 
@@ -72,55 +133,101 @@ static bool nest_thread(struct easyprofiler_file *file, struct easyprofiler_thre
                         struct array *roots)
 {
     roots->n = 0;
+    thread->first_block = (uint32_t)file->places.n;
+    thread->begin_ns = UINT64_MAX;
+    thread->end_ns = 0;
     for (uint32_t i = 0; i < thread->n_sections; i++) {
-        const struct easyprofiler_section *section =
-            array_at(&file->sections, thread->first_section + i);
+        struct easyprofiler_section *section = array_at(&file->sections, thread->first_section + i);
+        const uint8_t *pos = file->data + section->blocks_offset;
+        section->first_block = (uint32_t)file->places.n;
         for (uint32_t k = 0; k < section->n_blocks; k++) {
-            if (!nest_block(file, roots, section->first_block + k))
+            uint16_t size_bytes;
+            memcpy(&size_bytes, pos, sizeof size_bytes);
+            pos += sizeof size_bytes;
+            if (!nest_block(file, thread, roots, pos))
                 return false;
+            pos += size_bytes;
         }
     }
-    link_siblings(file, roots, 0, 0);
+    thread->n_blocks = (uint32_t)file->places.n - thread->first_block;
     thread->n_levels = 1;
     for (size_t i = 0; i < roots->n; i++) {
         const struct root *root = array_at(roots, i);
         if (thread->n_levels < root->n_levels)
             thread->n_levels = root->n_levels;
     }
-    thread->first_root = roots->n != 0 ? ((struct root *)roots->items)->block : 0;
     return true;
 }
 
-bool easyprofiler_nest(struct easyprofiler_file *file)
+bool easyprofiler_gather(struct easyprofiler_file *file)
 {
     struct array roots;
     array_init(&roots, sizeof(struct root));
-    bool ok = true;
+    bool ok = merge_sections(file) && array_push(&file->places) != NULL;
     for (uint32_t i = 0; ok && i < file->n_threads; i++)
         ok = nest_thread(file, &file->threads[i], &roots);
     array_deinit(&roots);
     return ok;
 }
 
-uint32_t easyprofiler_next(const struct easyprofiler_file *file, uint32_t number, uint32_t *level)
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+/* The blocks numbered `first` to `last` and not in one another, the last one first. */
+static void walk_push(struct easyprofiler_walk *walk, uint32_t first, uint32_t last)
 {
-    const struct easyprofiler_block *block = easyprofiler_block_at(file, number);
-    if (block->first_child != 0) {
-        ++*level;
-        return block->first_child;
+    for (uint32_t block = last; block >= first && !walk->failed;
+         block -= easyprofiler_n_within(walk->file, block) + 1) {
+        uint32_t *pending = array_push(&walk->pending);
+        if (pending != NULL)
+            *pending = block;
+        else
+            walk->failed = true;
     }
-    while (block->next_sibling == 0 && block->parent != 0) {
-        --*level;
-        block = easyprofiler_block_at(file, block->parent);
-    }
-    return block->next_sibling;
+}
+
+struct easyprofiler_walk easyprofiler_walk_make(const struct easyprofiler_file *file,
+                                                const struct easyprofiler_thread *thread)
+{
+    struct easyprofiler_walk walk = {.file = file};
+    array_init(&walk.pending, sizeof(uint32_t));
+    array_init(&walk.around, sizeof(uint32_t));
+    walk_push(&walk, thread->first_block, thread->first_block + thread->n_blocks - 1);
+    return walk;
+}
+
+void easyprofiler_walk_deinit(struct easyprofiler_walk *walk)
+{
+    array_deinit(&walk->pending);
+    array_deinit(&walk->around);
+}
+
+uint32_t easyprofiler_walk_next(struct easyprofiler_walk *walk, uint32_t *level)
+{
+    const uint32_t *pending = walk->pending.items;
+    if (walk->pending.n == 0 || walk->failed)
+        return 0;
+    uint32_t block = pending[--walk->pending.n];
+    const uint32_t *around = walk->around.items;
+    while (walk->around.n > 0 && block > around[walk->around.n - 1])
+        walk->around.n--;
+    *level = (uint32_t)walk->around.n;
+    uint32_t n_within = easyprofiler_n_within(walk->file, block);
+    if (n_within == 0)
+        return block;
+    uint32_t *added = array_push(&walk->around);
+    if (added == NULL)
+        walk->failed = true;
+    else
+        *added = block;
+    walk_push(walk, block - n_within, block - 1);
+    return block;
 }
 
 struct text easyprofiler_runtime_name(const struct easyprofiler_block *block)
 {
     /* The parser made sure of the 0 at its end. */
     const char *name = (const char *)block->record + EASYPROFILER_BLOCK_BYTES;
-    return (struct text){name, strlen(name)};
+    return (struct text){name, *name == '\0' ? 0 : strlen(name)};
 }
 
 struct easyprofiler_value easyprofiler_block_value(const struct easyprofiler_block *block)

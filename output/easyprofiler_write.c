@@ -16,8 +16,8 @@
 
 #include "convert.h"
 #include "easyprofiler.h"
+#include "easyprofiler_descriptors.h"
 #include "easyprofiler_levels.h"
-#include "easyprofiler_record.h"
 #include "sink.h"
 
 enum {
@@ -25,14 +25,6 @@ enum {
     INNER_LEVELS = 127, /* and one for the block between */
     MAX_BOOKMARKS = 65535,
     MAX_SHOWN_THREADS = 255,
-    N_TYPES = 3,
-};
-
-#define OMITTED UINT32_MAX /* in place of a function */
-
-struct descriptor {
-    uint32_t function; /* or OMITTED */
-    enum easyprofiler_type type;
 };
 
 struct counts {
@@ -47,14 +39,12 @@ struct writer {
     bool has_several_processes;
     bool failed; /* out of memory, in one of the visitor's calls */
 
-    struct array descriptors;   /* of struct descriptor                            */
-    uint32_t *numbers[N_TYPES]; /* by type and function: number in the table + 1   */
-    uint32_t omitted_number;    /* the same for OMITTED                            */
-    struct counts *counts;      /* by thread                                       */
-    uint64_t *tids;             /* by thread                                       */
-    size_t *instants;           /* indexes, by (thread, time)                      */
-    size_t *off_cpus;           /* indexes, by (thread, begin)                     */
-    uint64_t last_ns;           /* the end of all                                  */
+    struct easyprofiler_descriptors descriptors;
+    struct counts *counts; /* by thread                                       */
+    uint64_t *tids;        /* by thread                                       */
+    size_t *instants;      /* indexes, by (thread, time)                      */
+    size_t *off_cpus;      /* indexes, by (thread, begin)                     */
+    uint64_t last_ns;      /* the end of all                                  */
     uint64_t n_changed_tids;
 
     /* Of the pass. */
@@ -80,57 +70,6 @@ static uint64_t file_end(struct writer *w, uint64_t time_ns)
     if (end_ns > w->last_ns)
         w->last_ns = end_ns;
     return end_ns;
-}
-
-/* The number of a descriptor in the table, added when it is met first. */
-static uint32_t descriptor_number(struct writer *w, uint32_t function, enum easyprofiler_type type)
-{
-    uint32_t *number = function == OMITTED ? &w->omitted_number : &w->numbers[type][function];
-    if (*number == 0) {
-        struct descriptor *row = array_push(&w->descriptors);
-        if (row == NULL) {
-            w->failed = true;
-            return 0;
-        }
-        *row = (struct descriptor){function, type};
-        *number = (uint32_t)w->descriptors.n;
-    }
-    return *number - 1;
-}
-
-/* Light colours, one per file, so that what belongs together looks alike in the viewer. */
-static uint32_t file_color(struct text file)
-{
-    static const uint32_t colors[] = {0xffffe0b2, 0xffc5e1a5, 0xff90caf9, 0xfff8bbd0,
-                                      0xffb2dfdb, 0xffd1c4e9, 0xfffff59d, 0xffbcaaa4};
-    uint32_t hash = 2166136261U;
-    for (size_t i = 0; i < file.length; i++)
-        hash = (hash ^ (unsigned char)file.bytes[i]) * 16777619U;
-    return colors[(hash ^ hash >> 16) % (sizeof colors / sizeof colors[0])];
-}
-
-static void put_descriptors(const struct writer *w, struct easyprofiler_records *records)
-{
-    static const uint32_t event_color = 0xffe65100, value_color = 0xff00695c,
-                          omitted_color = 0xffbdbdbd;
-    const struct text omitted = {"[frames omitted]", strlen("[frames omitted]")};
-    for (uint32_t i = 0; i < w->descriptors.n; i++) {
-        const struct descriptor *row = array_at(&w->descriptors, i);
-        if (row->function == OMITTED) {
-            easyprofiler_put_descriptor(records, i, 0, omitted_color, row->type, omitted,
-                                        (struct text){"", 0});
-            continue;
-        }
-        const struct profile_function *function = &w->profile->functions[row->function];
-        uint32_t file_id =
-            function->file != 0 ? function->file : w->profile->modules[function->module].path;
-        struct text file = profile_text(w->profile, file_id);
-        uint32_t color = row->type == EASYPROFILER_EVENT   ? event_color
-                         : row->type == EASYPROFILER_VALUE ? value_color
-                                                           : file_color(file);
-        easyprofiler_put_descriptor(records, i, function->line, color, row->type,
-                                    profile_text(w->profile, function->name), file);
-    }
 }
 
 static int compare_u64(const void *left, const void *right)
@@ -200,15 +139,18 @@ static void put_instant(struct writer *w, const struct profile_instant *instant)
     uint64_t time_ns = file_end(w, instant->time_ns);
     uint32_t function = w->profile->frames[instant->frame].function;
     if (instant->type == PROFILE_VALUE_NONE) {
-        put_block(w, time_ns, time_ns, descriptor_number(w, function, EASYPROFILER_EVENT));
+        put_block(w, time_ns, time_ns,
+                  easyprofiler_descriptor_of(&w->descriptors, function, EASYPROFILER_EVENT));
         return;
     }
     uint64_t begin_ns = time_ns;
     if (!easyprofiler_levels_admit(&w->levels, &begin_ns, time_ns))
         return;
     uint32_t text_id = instant->type == PROFILE_VALUE_TEXT ? (uint32_t)instant->value.u64 : 0;
-    easyprofiler_put_value(&w->records, time_ns, descriptor_number(w, function, EASYPROFILER_VALUE),
-                           instant, profile_text(w->profile, text_id));
+    easyprofiler_put_value(
+        &w->records, time_ns,
+        easyprofiler_descriptor_of(&w->descriptors, function, EASYPROFILER_VALUE), instant,
+        profile_text(w->profile, text_id));
     if (w->records.out == NULL)
         w->counts[w->thread].n_blocks++;
 }
@@ -278,8 +220,9 @@ static void put_thread_head(struct writer *w)
             w->failed = true;
             return;
         }
-        int length = snprintf(long_name, room, "%s (%s %" PRIu64 ")", name.bytes,
-                              process_name.bytes, process->pid);
+        int length =
+            snprintf(long_name, room, "%s (%s%s%" PRIu64 ")", name.bytes, process_name.bytes,
+                     process_name.length != 0 ? " " : "", process->pid);
         name = (struct text){long_name, (size_t)length};
     }
     easyprofiler_put_thread(&w->records, w->tids[w->thread], name);
@@ -341,10 +284,10 @@ static void span_closed(struct writer *w, uint32_t frame, uint32_t depth, uint64
         w->n_omitted++;
         if (depth > OUTER_LEVELS)
             return;
-        function = OMITTED;
+        function = EASYPROFILER_OMITTED;
     }
     put_block(w, file_time(w, begin_ns), file_end(w, end_ns),
-              descriptor_number(w, function, EASYPROFILER_BLOCK));
+              easyprofiler_descriptor_of(&w->descriptors, function, EASYPROFILER_BLOCK));
 }
 
 /* Two samples at one time: the stack of the first lasted no time, and its blocks would end up
@@ -412,7 +355,7 @@ static bool pass(struct writer *w, struct sink *out, struct err *err)
     }
     threads_advance(w, w->profile->n_threads - 1);
     thread_end(w);
-    return !w->failed || err_fail_memory(err);
+    return (!w->failed && !w->descriptors.failed) || err_fail_memory(err);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -499,7 +442,7 @@ static bool make_header(const struct writer *w, struct easyprofiler_header *head
                         "%" PRIu64 " records, an EasyProfiler file holds at most %u",
                         n_blocks + n_switches, UINT32_MAX);
     struct easyprofiler_records counted = {.out = NULL};
-    put_descriptors(w, &counted);
+    easyprofiler_put_descriptors(&w->descriptors, &counted);
     header->pid = w->profile->n_processes > 1 ? w->profile->processes[1].pid : 0;
     header->begin_ns = w->profile->start_time_ns;
     header->end_ns = file_time(w, w->profile->duration_ns);
@@ -508,7 +451,7 @@ static bool make_header(const struct writer *w, struct easyprofiler_header *head
     header->blocks_bytes = w->records.n_bytes;
     header->descriptors_bytes = counted.n_bytes;
     header->n_records = (uint32_t)(n_blocks + n_switches);
-    header->n_descriptors = (uint32_t)w->descriptors.n;
+    header->n_descriptors = (uint32_t)w->descriptors.rows.n;
     header->n_bookmarks =
         (uint16_t)(w->profile->n_bookmarks < MAX_BOOKMARKS ? w->profile->n_bookmarks
                                                            : MAX_BOOKMARKS);
@@ -596,7 +539,7 @@ static bool write_all(struct writer *w, const size_t *bookmarks, const struct fo
         return false;
     easyprofiler_put_header(out, &header);
     struct easyprofiler_records descriptors = {.out = out};
-    put_descriptors(w, &descriptors);
+    easyprofiler_put_descriptors(&w->descriptors, &descriptors);
     if (!pass(w, out, err))
         return false;
     sink_u32le(out, EASYPROFILER_SIGNATURE);
@@ -612,13 +555,8 @@ bool easyprofiler_write(const struct profile *profile, const struct format_optio
     struct writer w = {.profile = profile,
                        .from_samples = profile->n_spans <= 1,
                        .has_several_processes = has_several_processes(profile)};
-    array_init(&w.descriptors, sizeof(struct descriptor));
     easyprofiler_levels_init(&w.levels);
-    bool ok = true;
-    for (int i = 0; i < N_TYPES; i++) {
-        w.numbers[i] = calloc(profile->n_functions, sizeof *w.numbers[i]);
-        ok = ok && w.numbers[i] != NULL;
-    }
+    bool ok = easyprofiler_descriptors_init(&w.descriptors, profile);
     w.counts = calloc(profile->n_threads, sizeof *w.counts);
     w.tids = calloc(profile->n_threads, sizeof *w.tids);
     w.instants = sorted_indexes(profile->instants, profile->n_instants, compare_instants);
@@ -627,14 +565,12 @@ bool easyprofiler_write(const struct profile *profile, const struct format_optio
     ok = ok && w.counts != NULL && w.tids != NULL && w.instants != NULL && w.off_cpus != NULL &&
          bookmarks != NULL && choose_tids(&w);
     ok = ok ? write_all(&w, bookmarks, notes, out, err) : err_fail_memory(err);
-    for (int i = 0; i < N_TYPES; i++)
-        free(w.numbers[i]);
     free(w.counts);
     free(w.tids);
     free(w.instants);
     free(w.off_cpus);
     free(bookmarks);
-    array_deinit(&w.descriptors);
+    easyprofiler_descriptors_deinit(&w.descriptors);
     easyprofiler_levels_deinit(&w.levels);
     return ok;
 }

@@ -23,6 +23,8 @@ struct fold_unit fold_unit_choose(const struct profile *profile, bool count_ns)
     const struct fold_unit as_ns = {
         .kind = ns, .multiplier = 1, .divisor = 1, .unit = PROFILE_UNIT_NS};
     struct fold_unit unit = as_counts;
+    if (profile->n_samples == 0 && profile->n_spans > 1)
+        return as_ns; /* self times, see fold_add */
     if (profile->n_kinds == 0)
         return count_ns ? as_ns : as_counts;
     if (ns != 0 && count != 0) {
@@ -42,20 +44,29 @@ struct fold_unit fold_unit_choose(const struct profile *profile, bool count_ns)
     return unit;
 }
 
+/* Is the thread's process another named one than *first? Sets *first to the first one seen. */
+static bool is_other_process(const struct profile *profile, uint32_t thread, uint32_t *first)
+{
+    uint32_t id = profile->threads[thread].process;
+    const struct profile_process *process = &profile->processes[id];
+    if (process->name == 0 || id == *first)
+        return false;
+    const struct profile_process *known = &profile->processes[*first];
+    if (*first == 0)
+        *first = id;
+    return known->name != 0 && (known->name != process->name || known->pid != process->pid);
+}
+
 bool fold_needs_process_roots(const struct profile *profile)
 {
-    uint32_t first = UINT32_MAX;
+    uint32_t first = 0;
     for (size_t i = 0; i < profile->n_samples; i++) {
-        uint32_t process = profile->threads[profile->samples[i].thread].process;
-        if (first != UINT32_MAX && process != first)
+        if (is_other_process(profile, profile->samples[i].thread, &first))
             return true;
-        first = process;
     }
     for (uint32_t id = 1; id < profile->n_spans; id++) {
-        uint32_t process = profile->threads[profile->spans[id].thread].process;
-        if (first != UINT32_MAX && process != first)
+        if (is_other_process(profile, profile->spans[id].thread, &first))
             return true;
-        first = process;
     }
     return false;
 }
@@ -376,9 +387,8 @@ static bool group_begin(struct adding *adding, uint32_t thread, struct fold_root
     adding->group++;
     adding->root = 0;
     adding->root_depth = 0;
-    uint32_t process = profile->threads[thread].process;
-    if (roots.processes &&
-        !root_push(adding, profile_text(profile, profile->processes[process].name)))
+    uint32_t name = profile->processes[profile->threads[thread].process].name;
+    if (roots.processes && name != 0 && !root_push(adding, profile_text(profile, name)))
         return false;
     return !roots.threads || thread_root_push(adding, thread);
 }

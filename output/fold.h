@@ -30,6 +30,7 @@ struct fold_unit {
 };
 
 /* What a format with one number per stack shows of a profile:
+ *   spans and no samples                  nanoseconds: their self times
  *   kinds[0] neither a time nor a count   its values
  *   count_ns                              nanoseconds; without a time kind: counts x period, or the
  *                                         counts themselves when the period is unknown
@@ -45,11 +46,12 @@ void fold_destroy(struct fold *fold); /* takes NULL */
 
 /* Frames put in front of every stack. */
 struct fold_roots {
-    bool processes; /* the process's name               */
+    bool processes; /* the process's name, if it has one */
     bool threads;   /* then "name-pid/tid" of the thread */
 };
 
-/* Whether more than one process has samples or spans. */
+/* Whether more than one named process has samples or spans. Rows of one name and process id are one
+ * process. */
 bool fold_needs_process_roots(const struct profile *profile);
 
 /* Adds a profile's samples (or, where it has only spans, their self times) to a column. Its divisor

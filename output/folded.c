@@ -42,8 +42,11 @@ bool folded_write_fold(struct fold *fold, const struct format_notes *notes, stru
 static void unit_note(const struct profile *profile, const struct fold_unit *unit, bool count_ns,
                       const struct format_notes *notes)
 {
-    if (profile->n_samples == 0)
+    if (profile->n_samples == 0) {
+        if (!count_ns && profile->n_spans > 1)
+            format_note(notes, "counts are nanoseconds: the profile has intervals, no samples");
         return;
+    }
     if (count_ns && unit->unit == PROFILE_UNIT_COUNT)
         format_note(notes, "counts are samples: the profile does not know their time");
     else if (!count_ns && unit->unit == PROFILE_UNIT_NS)
@@ -83,14 +86,24 @@ static bool folded_dump(const uint8_t *data, size_t size_bytes, const struct for
     return folded_dump_columns(data, size_bytes, 1, out, err);
 }
 
-/* Nothing marks a folded file: it may be one if all whole lines of its head read as such. */
+#define SNIFF_BYTES ((size_t)64 * 1024)
+
+/* How much of a file to look at: whole lines, but one line at least, whole or not. */
+static size_t sniff_bytes(const uint8_t *head, size_t head_bytes)
+{
+    size_t n = head_bytes < SNIFF_BYTES ? head_bytes : SNIFF_BYTES;
+    const uint8_t *newline = n == 0 ? NULL : memrchr(head, '\n', n);
+    if (newline == NULL && n < head_bytes)
+        newline = memchr(head + n, '\n', head_bytes - n);
+    return newline == NULL ? head_bytes : (size_t)(newline - head) + 1;
+}
+
+/* Nothing marks a folded file: it may be one if its first lines read as such. */
 static int folded_sniff(const uint8_t *head, size_t head_bytes)
 {
-    const uint8_t *last_newline = head_bytes == 0 ? NULL : memrchr(head, '\n', head_bytes);
-    size_t whole_bytes = last_newline == NULL ? 0 : (size_t)(last_newline - head) + 1;
     struct folded_content content;
     struct err err = ERR_INIT;
-    if (whole_bytes == 0 || !folded_parse(head, whole_bytes, 1, &content, &err))
+    if (!folded_parse(head, sniff_bytes(head, head_bytes), 1, &content, &err))
         return 0;
     int score = content.n_records > 0 && content.bad.n == 0 ? 40 : 0;
     folded_content_deinit(&content);

@@ -1,8 +1,10 @@
 /* folded_read.c - folded files in, tolerant and fast.
  *
  * Sorted files repeat the beginning of one line in the next: the frames two lines share are not
- * looked at again (common_prefix). Each other frame costs one search for ";", one hash of its name
- * in a table that points into the file, and one hash of (stack, frame) in the profile's. */
+ * looked at again (common_prefix). In others most stacks are met again with one of the frames met
+ * last on top: each stack remembers two (child_find). What neither of the two knows costs one
+ * search for ";", one hash of its name in a table that points into the file, and one hash of
+ * (stack, frame) in the profile's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +16,19 @@
 #define MAX_COLUMNS 2
 #define MAX_WORD_BYTES 40
 
-struct name_slot {
-    uint64_t hash;
-    struct text name; /* in the file's bytes */
-    uint32_t frame;   /* 0 = free slot */
+struct name {
+    struct text text; /* in the file's bytes */
+    uint32_t frame;
+    uint32_t tag; /* upper half of its hash */
+};
+
+#define N_CHILDREN 2
+
+/* What is known of a stack of the profile. */
+struct known_stack {
+    uint32_t name;                 /* of its leaf, in `names`                       */
+    uint32_t record;               /* its number + 1; 0 = no line ends here         */
+    uint32_t children[N_CHILDREN]; /* stacks with one frame more, the last met first */
 };
 
 /* A frame of the line read last. */
@@ -30,14 +41,15 @@ struct reader {
     struct folded_content *content;
     struct profile_builder *builder;
     uint32_t n_columns;
-    struct name_slot *names;
-    size_t n_names, n_name_slots; /* slots: a power of two */
-    const char *line;             /* the stack read last */
+    struct array names;        /* of struct name; [0] is none */
+    uint32_t *name_slots;      /* their numbers, 0 = free; hashed */
+    size_t n_name_slots;       /* a power of two */
+    struct array known_stacks; /* of struct known_stack, by stack */
+    const char *line;          /* the stack read last */
     size_t line_length;
-    struct array frames;          /* of struct line_frame: its frames */
-    struct array record_of_stack; /* of uint32_t, by stack: its record + 1 */
-    struct array stacks, counts;  /* of records: uint32_t; n_columns * uint64_t */
-    bool failed;                  /* out of memory or ids */
+    struct array frames;         /* of struct line_frame: its frames */
+    struct array stacks, counts; /* of records: uint32_t; n_columns * uint64_t */
+    bool failed;                 /* out of memory or ids */
 };
 
 static bool is_blank(char byte)
@@ -60,45 +72,89 @@ static uint64_t name_hash(const char *bytes, size_t length)
     return hash ^ (hash >> 32);
 }
 
+static const struct name *name_at(const struct reader *reader, uint32_t number)
+{
+    return (const struct name *)reader->names.items + number;
+}
+
 static bool names_grow(struct reader *reader)
 {
     size_t n_slots = reader->n_name_slots * 2;
-    struct name_slot *slots = calloc(n_slots, sizeof *slots);
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
     if (slots == NULL)
         return false;
-    for (size_t i = 0; i < reader->n_name_slots; i++) {
-        if (reader->names[i].frame == 0)
-            continue;
-        size_t at = reader->names[i].hash & (n_slots - 1);
-        while (slots[at].frame != 0)
+    for (uint32_t number = 1; number < reader->names.n; number++) {
+        struct text text = name_at(reader, number)->text;
+        size_t at = name_hash(text.bytes, text.length) & (n_slots - 1);
+        while (slots[at] != 0)
             at = (at + 1) & (n_slots - 1);
-        slots[at] = reader->names[i];
+        slots[at] = number;
     }
-    free(reader->names);
-    reader->names = slots;
+    free(reader->name_slots);
+    reader->name_slots = slots;
     reader->n_name_slots = n_slots;
     return true;
 }
 
-/* 0 when out of memory. */
-static uint32_t frame_of_name(struct reader *reader, const char *bytes, size_t length)
+/* The number of a name, added if new; 0 when out of memory. */
+static uint32_t name_number(struct reader *reader, const char *bytes, size_t length)
 {
     uint64_t hash = name_hash(bytes, length);
+    uint32_t tag = (uint32_t)(hash >> 32);
     size_t at = hash & (reader->n_name_slots - 1);
-    for (; reader->names[at].frame != 0; at = (at + 1) & (reader->n_name_slots - 1)) {
-        const struct name_slot *slot = &reader->names[at];
-        if (slot->hash == hash && slot->name.length == length &&
-            memcmp(slot->name.bytes, bytes, length) == 0)
-            return slot->frame;
+    for (; reader->name_slots[at] != 0; at = (at + 1) & (reader->n_name_slots - 1)) {
+        const struct name *name = name_at(reader, reader->name_slots[at]);
+        if (name->tag == tag && name->text.length == length &&
+            memcmp(name->text.bytes, bytes, length) == 0)
+            return reader->name_slots[at];
     }
     uint32_t frame = profile_add_named_frame(reader->builder, bytes, length);
-    if (frame == 0)
+    struct name *name = frame == 0 ? NULL : array_push(&reader->names);
+    if (name == NULL)
         return 0;
-    reader->names[at] = (struct name_slot){.hash = hash, .name = {bytes, length}, .frame = frame};
-    reader->n_names++;
-    if (reader->n_names * 2 > reader->n_name_slots && !names_grow(reader))
+    *name = (struct name){.text = {bytes, length}, .frame = frame, .tag = tag};
+    uint32_t number = (uint32_t)(reader->names.n - 1);
+    reader->name_slots[at] = number;
+    if (reader->names.n * 3 > reader->n_name_slots * 2 && !names_grow(reader))
         return 0;
-    return frame;
+    return number;
+}
+
+/* The stack of `stack` and the frame `text` begins with, if that was met not long ago; else 0. A
+ * name met before has no blanks around it, so what equals it up to ";" needs no trimming. */
+static uint32_t child_find(const struct reader *reader, uint32_t stack, const char *text,
+                           size_t length, size_t *name_length)
+{
+    const struct known_stack *known = reader->known_stacks.items;
+    for (int i = 0; i < N_CHILDREN; i++) {
+        uint32_t child = known[stack].children[i];
+        struct text name = name_at(reader, known[child].name)->text;
+        if (child == 0)
+            return 0;
+        if (name.length <= length && (name.length == length || text[name.length] == ';') &&
+            memcmp(name.bytes, text, name.length) == 0) {
+            *name_length = name.length;
+            return child;
+        }
+    }
+    return 0;
+}
+
+/* The stack of `stack` and the frame of that name, added if new; 0 when out of memory or ids. */
+static uint32_t child_add(struct reader *reader, uint32_t stack, const char *name, size_t length)
+{
+    uint32_t number = name_number(reader, name, length);
+    uint32_t child =
+        number == 0 ? 0 : profile_add_stack(reader->builder, stack, name_at(reader, number)->frame);
+    if (child == 0 ||
+        (child == reader->known_stacks.n && array_push(&reader->known_stacks) == NULL))
+        return 0;
+    struct known_stack *known = reader->known_stacks.items;
+    known[child].name = number;
+    memmove(known[stack].children + 1, known[stack].children,
+            (N_CHILDREN - 1) * sizeof *known[stack].children);
+    known[stack].children[0] = child;
+    return child;
 }
 
 static size_t common_prefix(const char *a, const char *b, size_t n)
@@ -144,20 +200,26 @@ static uint32_t stack_read(struct reader *reader, const char *line, size_t lengt
     reader->line = line;
     reader->line_length = length;
     for (;;) {
-        const char *separator = memchr(line + pos, ';', length - pos);
-        size_t end = separator == NULL ? length : (size_t)(separator - line);
-        size_t name_start = pos, name_end = end;
-        while (name_start < name_end && is_blank(line[name_start]))
-            name_start++;
-        while (name_end > name_start && is_blank(line[name_end - 1]))
-            name_end--;
-        uint32_t frame = frame_of_name(reader, line + name_start, name_end - name_start);
-        stack = frame == 0 ? 0 : profile_add_stack(reader->builder, stack, frame);
+        size_t end, name_length;
+        uint32_t child = child_find(reader, stack, line + pos, length - pos, &name_length);
+        if (child != 0) {
+            end = pos + name_length;
+        } else {
+            const char *separator = memchr(line + pos, ';', length - pos);
+            end = separator == NULL ? length : (size_t)(separator - line);
+            size_t name_start = pos, name_end = end;
+            while (name_start < name_end && is_blank(line[name_start]))
+                name_start++;
+            while (name_end > name_start && is_blank(line[name_end - 1]))
+                name_end--;
+            child = child_add(reader, stack, line + name_start, name_end - name_start);
+        }
+        stack = child;
         struct line_frame *added = stack == 0 ? NULL : array_push(frames);
         if (added == NULL)
             return 0;
         *added = (struct line_frame){.end = end, .stack = stack};
-        if (separator == NULL)
+        if (end == length)
             return stack;
         pos = end + 1;
     }
@@ -205,11 +267,7 @@ static bool count_take(struct reader *reader, const char *start, const char **en
 
 static void counts_add(struct reader *reader, uint32_t stack, const uint64_t *counts)
 {
-    while (reader->record_of_stack.n <= stack && !reader->failed)
-        reader->failed = array_push(&reader->record_of_stack) == NULL;
-    if (reader->failed)
-        return;
-    uint32_t *record = array_at(&reader->record_of_stack, stack);
+    uint32_t *record = &((struct known_stack *)array_at(&reader->known_stacks, stack))->record;
     if (*record == 0) {
         uint32_t *added = array_push(&reader->stacks);
         if (added == NULL || array_push(&reader->counts) == NULL) {
@@ -272,9 +330,10 @@ static void lines_read(struct reader *reader, const char *pos, const char *end)
 static void reader_deinit(struct reader *reader)
 {
     profile_builder_destroy(reader->builder);
-    free(reader->names);
+    free(reader->name_slots);
+    array_deinit(&reader->names);
+    array_deinit(&reader->known_stacks);
     array_deinit(&reader->frames);
-    array_deinit(&reader->record_of_stack);
     array_deinit(&reader->stacks);
     array_deinit(&reader->counts);
 }
@@ -284,12 +343,14 @@ static bool reader_init(struct reader *reader, uint32_t n_columns, struct folded
 {
     *reader = (struct reader){.content = content, .n_columns = n_columns, .line = ""};
     array_init(&reader->frames, sizeof(struct line_frame));
-    array_init(&reader->record_of_stack, sizeof(uint32_t));
+    array_init(&reader->names, sizeof(struct name));
+    array_init(&reader->known_stacks, sizeof(struct known_stack));
     array_init(&reader->stacks, sizeof(uint32_t));
     array_init(&reader->counts, n_columns * sizeof(uint64_t));
     reader->n_name_slots = 1024;
-    reader->names = calloc(reader->n_name_slots, sizeof *reader->names);
-    if (reader->names == NULL)
+    reader->name_slots = calloc(reader->n_name_slots, sizeof *reader->name_slots);
+    if (reader->name_slots == NULL || array_push(&reader->names) == NULL ||
+        array_push(&reader->known_stacks) == NULL)
         return err_fail_memory(err);
     return profile_builder_create(&reader->builder, err);
 }

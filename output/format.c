@@ -17,6 +17,14 @@ const struct format *const format_table[] = {
     &format_nytprof_chunked, &format_htdump,       NULL,
 };
 
+const char *const format_keeps_words[] = {
+    "samples", "times",     "lines",    "inlined", "threads",   "processes", "spans", "instants",
+    "off-cpu", "bookmarks", "metadata", "modules", "addresses", "files",     "kinds", NULL,
+};
+_Static_assert(sizeof format_keeps_words / sizeof format_keeps_words[0] ==
+                   __builtin_ctz(KEEPS_ALL_KINDS) + 2,
+               "a word for each flag");
+
 void format_note(const struct format_notes *notes, const char *format, ...)
 {
     if (notes == NULL || notes->note == NULL)

@@ -31,6 +31,9 @@ enum format_keeps {
     KEEPS_ALL_KINDS = 1u << 14 /* more than one number per sample             */
 };
 
+/* A word for each flag, by its bit; NULL at the end. */
+extern const char *const format_keeps_words[];
+
 /* What the user chose; one struct for all formats, each looks at what concerns it. */
 struct format_options {
     bool count_ns;      /* formats with one number: nanoseconds instead of sampling periods       */

@@ -1,15 +1,20 @@
 """`sampler dump` on every file of the corpus: good ones give the expected content, bad ones what their README wants.
 
+A build with sanitizers is asked to end at what they find, with a status of its own. Each file is read as a profile as
+well, and written as one that keeps all of it: that must end in the same way.
+
 The corpus stands in SHARED/corpus, where SHARED is $SAMPLER_SHARED or the folder `shared` beside the project; the copies
 in tests/data serve where it does not.
 """
 
 import collections
+import itertools
 import json
 import math
 import os
 import re
 import resource
+import string
 import subprocess
 import sys
 
@@ -35,20 +40,32 @@ def files(base, part, extension):
     return sorted(found)
 
 
-def dump(path):
-    """(status, text, stderr); never a crash, a hang, or memory beyond 50 times the file and what the start takes."""
-    result = subprocess.Popen([SAMPLER, "dump", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+# Not 1, which says that a file is refused.
+ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="exitcode=99", LSAN_OPTIONS="exitcode=99",
+                   UBSAN_OPTIONS="halt_on_error=1:exitcode=99:print_stacktrace=1")
+
+
+def ask(command, path, *options):
+    """(status, stdout, stderr) of a command of `sampler` on a file: neither a crash nor a hang."""
+    result = subprocess.Popen([SAMPLER, command, path, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=ENVIRONMENT)
     try:
         out, said = result.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         result.kill()
-        check(False, "%s: no end after 60 s", path)
+        check(False, "%s %s: no end after 60 s", command, path)
     said = said.decode("utf-8", "replace")
-    check(result.returncode in (0, 1), "%s: status %d: %s", path, result.returncode, said)
+    check(result.returncode in (0, 1), "%s %s: status %d: %s", command, path, result.returncode, said)
     if result.returncode == 1:
-        check_equal(len(said.splitlines()), 1, "%s: lines of error (%s)" % (path, said))
-        check(path in said, "%s: not named in %s", path, said)
+        check_equal(len(said.splitlines()), 1, "%s %s: lines of error (%s)" % (command, path, said))
+        check(path in said, "%s %s: not named in %s", command, path, said)
     return result.returncode, out, said
+
+
+def dump(path):
+    """What ask gives; the file is read as a profile as well."""
+    ask("convert", path, "-o", "read.htdump")
+    return ask("dump", path)
 
 
 def differs(got, want, path=""):
@@ -237,24 +254,55 @@ def nytprof(_scratch):
             check(status == 0 and said, "%s: status %d, %s", name, status, said or "not a word")
 
 
+# What a start takes of its own, and this program's memory, which counts until the other one has begun.
+MEMORY_FLOOR = 16 * 1024 * 1024
+
+
+def check_memory(command):
+    """Not more than 50 times the file and MEMORY_FLOOR."""
+    path = command[1]
+    pid = os.fork()
+    if pid == 0:
+        null = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.execv(SAMPLER, [SAMPLER] + command)
+    _, status, usage = os.wait4(pid, 0)
+    check(os.WIFEXITED(status), "%s: status %d", " ".join(command), status)
+    times = (usage.ru_maxrss * 1024 - MEMORY_FLOOR) / max(1, os.path.getsize(path))
+    check(times <= 50, "%s: %d kB of memory for %d bytes", " ".join(command), usage.ru_maxrss, os.path.getsize(path))
+    return times
+
+
+def hungry_folded():
+    """Files that make the most of their bytes: (name, content)."""
+    letters = string.ascii_letters + string.digits
+    names = ("".join(word) for word in itertools.product(letters, repeat=4))
+    yield "names", "".join("%s 1\n" % name for name in itertools.islice(names, 400000))
+    yield "deep", ";".join(["a"] * 1000000) + " 1\n"
+    yield "wide", "".join("%s;%s;%s 1\n" % word for word in itertools.product(letters, repeat=3))
+    yield "bad", "a\n" * 500000
+
+
 @case
 def memory(_scratch):
-    """The most any file of the corpora took, beside what the program takes for the smallest."""
+    """The most that any file of the corpora takes, and files made to take much."""
+    n = 0
     for name, own in (("folded", None), ("cpuprofile", None), ("easyprofiler", None), ("hawktracer", "htdump"),
                       ("nytprof", None)):
-        for path in files(folders(name, own), "", "") if os.path.isdir(folders(name, own)) else []:
-            if path.endswith((".json", ".md", ".jsonl", ".txt", ".py")) or "programs" in path:
-                continue
-            pid = os.fork()
-            if pid == 0:
-                null = os.open(os.devnull, os.O_RDWR)
-                for fd in (0, 1, 2):
-                    os.dup2(null, fd)
-                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-                os.execv(SAMPLER, [SAMPLER, "dump", path])
-            _, _, usage = os.wait4(pid, 0)
-            most = 50 * os.path.getsize(path) + 16 * 1024 * 1024
-            check(usage.ru_maxrss * 1024 <= most, "%s: %d kB of memory", path, usage.ru_maxrss)
+        for path in files(folders(name, own), "", ""):
+            if path.endswith((".folded", ".cpuprofile", ".prof", ".htdump", ".nytprof")):
+                check_memory(["dump", path])
+                check_memory(["convert", path, "-o", "read.htdump"])
+                n += 1
+    check(n > 150, "only %d files", n)
+    for name, content in hungry_folded():
+        with open(name + ".folded", "w", encoding="ascii") as out:
+            out.write(content)
+        times = [check_memory([command, name + ".folded", *options]) for command, *options in
+                 (("dump",), ("convert", "-o", "read.prof"), ("convert", "-o", "read.folded"))]
+        print("  %-6s dump, .prof, .folded: %s times the file" % (name, ", ".join("%.1f" % value for value in times)))
 
 
 if __name__ == "__main__":

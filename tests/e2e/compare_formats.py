@@ -183,10 +183,29 @@ def folded(_scratch):
             value = int(row["counts"][0] if "counts" in row else row["count"])
             found[row["stack"][-1]] = found.get(row["stack"][-1], 0) + value
         recorded.compare("folded.mjs", found, lambda n: 0)
-        counted = Folded("app.folded").total
-        # Rounded once, over the whole file.
-        check(abs(counted * recorded.period_ns - recorded.total_ns) <= recorded.period_ns / 2,
-              "periods in app.folded: %d of %d ns", counted, recorded.total_ns)
+        check_periods(recorded)
+
+
+def check_periods(recorded):
+    """Counts of sampling periods: rounded once, over the whole file, so that no line is off by more than one."""
+    answer = json.loads(ask(["node", oracle("folded.mjs"), "app.folded"]))
+    answer = answer[0] if isinstance(answer, list) else answer
+    total = answer["plain"]["total"]
+    check(abs(total * recorded.period_ns - recorded.total_ns) <= recorded.period_ns / 2,
+          "periods in app.folded: %d of %d ns", total, recorded.total_ns)
+    check_equal(answer["speedscope"]["total"], total, "speedscope's total of app.folded")
+    check_equal(total, Folded("app.folded").total, "total of app.folded")
+    found, n_lines = {}, {}
+    for row in answer["plain"]["stacks"]:
+        name, value = row["stack"][-1], int(row["counts"][0] if "counts" in row else row["count"])
+        found[name] = found.get(name, 0) + value * recorded.period_ns
+    for stack in Folded("ns.folded").stacks:  # lines of less than a period may have gone
+        n_lines[stack[-1]] = n_lines.get(stack[-1], 0) + 1
+    for name, ns in recorded.self_ns.items():
+        check(abs(found.get(name, 0) - ns) <= recorded.period_ns * n_lines[name], "%s: %s in periods for %d ns", name,
+              found.get(name), ns)
+    strange = sorted(set(found) - set(recorded.self_ns))
+    check_equal(strange, [], "functions in app.folded alone")
 
 
 @case
@@ -212,6 +231,7 @@ def chrome_trace(_scratch):
 
 @case
 def easyprofiler(_scratch):
+    """Blocks last as long as a stack stays: the file has times and no samples to count."""
     for recorded in recordings():
         recorded.write("app.prof")
         answer = json.loads(ask([sys.executable, oracle("easyprofiler.py"), "app.prof"]))

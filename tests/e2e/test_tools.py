@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from e2e import (SAMPLER_RUN, Folded, case, check, check_equal, check_one_line, main, run, sampler,
+from e2e import (HERE, SAMPLER_RUN, Folded, case, check, check_equal, check_one_line, main, run, sampler,
                  sampler_run, test_program)
 
 
@@ -94,6 +94,22 @@ def formats(_scratch):
     names = re.findall(r"^([a-z-]+) +\.", text, re.MULTILINE)
     check_equal(names, list(dict.fromkeys(names)), "names of formats, each once")
     check_one_line(sampler("formats", "extra"), 2, "extra")
+    result = sampler("formats", "--json")
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr of --json")
+    listed = json.loads(result.stdout)
+    check_equal([row["name"] for row in listed], names, "names in --json")
+    for row in listed:  # the text says the same
+        told = re.search(r"^%s .*\n((?: +.*\n)+)" % row["name"], text, re.MULTILINE).group(1)
+        words = re.split(r",\s+", told.strip().replace("keeps ", "", 1))
+        check_equal(words, row["keeps"] or ["sums alone"], row["name"])
+    with open(os.path.join(HERE, "..", "..", "docs", "formats", "README.md"), encoding="utf-8") as page:
+        table = re.findall(r"^\| \[([a-z-]+)\]\(([a-z-]+)\.md\) \| (.*?) \| (.*?) \| (.*?) \|$", page.read(), re.MULTILINE)
+    wanted = []
+    for row in listed:
+        what = ", ".join(word for word, key in (("read", "read"), ("written", "write")) if row[key])
+        extensions = ", ".join("`.%s`" % extension for extension in row["extensions"])
+        wanted.append((row["name"], row["name"], extensions, what, ", ".join(row["keeps"]) or "-"))
+    check_equal(table, wanted, "rows of docs/formats/README.md")
 
 
 @case

@@ -11,7 +11,12 @@ struct bytes data_load(const char *path)
 {
     char full[512];
     snprintf(full, sizeof full, "%s/%s", TEST_DATA_DIR, path);
-    FILE *file = fopen(full, "rb");
+    return file_load(full);
+}
+
+struct bytes file_load(const char *path)
+{
+    FILE *file = fopen(path, "rb");
     if (file == NULL)
         return (struct bytes){NULL, 0};
     assert_int_equal(fseek(file, 0, SEEK_END), 0);

@@ -13,6 +13,9 @@ struct bytes {
 /* A file of tests/data, or NULL in `bytes` if it is not there. */
 struct bytes data_load(const char *path);
 
+/* Any file, or NULL in `bytes`. */
+struct bytes file_load(const char *path);
+
 /* What went to notes, one per line. */
 struct note_log {
     char text[4000];

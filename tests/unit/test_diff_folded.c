@@ -81,6 +81,38 @@ static void process_roots_on_both_sides(void **state)
     builder = builder_make(PROFILE_UNIT_COUNT, 0);
     sample_add(builder, thread_add(builder, "cc", 3, "cc", 3), "main", 0, 4);
     expect_diff(before, builder_finish(builder), "cc;main 2 4\nmake;main 1 0\n");
+    /* A file that knows of no processes has the names in its stacks, if anywhere. */
+    builder = builder_make(PROFILE_UNIT_COUNT, 0);
+    sample_add(builder, thread_add(builder, "make", 1, "make", 1), "main", 0, 1);
+    sample_add(builder, thread_add(builder, "cc", 2, "cc", 2), "main", 0, 2);
+    expect_diff(text_read(&format_folded, "cc;main 5\n", NULL), builder_finish(builder),
+                "cc;main 5 2\nmake;main 0 1\n");
+}
+
+/* Self times of intervals are nanoseconds, and no count of anything. */
+static void intervals_are_time(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_NONE, 0);
+    uint32_t thread = thread_add(builder, "app", 1, "app", 1);
+    span_add(builder, thread, "main", 0, 50);
+    struct profile *spans = builder_finish(builder);
+    struct profile *counts = sampled_make(PROFILE_UNIT_COUNT, 0, 3), *out = NULL;
+    struct err err = ERR_INIT;
+    struct note_log log;
+    struct format_notes notes = note_log_make(&log);
+    assert_false(profile_diff(counts, spans, NULL, &notes, &out, &err));
+    assert_string_equal(err.text, "counts before cannot be compared with nanoseconds after");
+    assert_string_equal(log.text, "");
+    profile_destroy(counts);
+    struct profile *periods = sampled_make(PROFILE_UNIT_NS, 10, 30);
+    out = diff(periods, spans, &log);
+    expect_written(&format_diff_folded, out, NULL, "main 30 50\n");
+    assert_non_null(strstr(log.text, "comparing nanoseconds"));
+    profile_destroy(out);
+    profile_destroy(periods);
+    /* Nothing can be compared with anything. */
+    expect_diff(text_read(&format_folded, "", NULL), spans, "main 0 50\n");
 }
 
 static void a_diff_reads_back(void **state)
@@ -149,6 +181,7 @@ int main(void)
         cmocka_unit_test(stacks_of_both_with_zero_where_absent),
         cmocka_unit_test(numbers_are_comparable),
         cmocka_unit_test(process_roots_on_both_sides),
+        cmocka_unit_test(intervals_are_time),
         cmocka_unit_test(a_diff_reads_back),
         cmocka_unit_test(one_run_is_no_diff),
         cmocka_unit_test(the_name_of_the_file_decides),

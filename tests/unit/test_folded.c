@@ -394,6 +394,30 @@ static void threads_and_processes_become_roots(void **state)
     profile_destroy(profile);
 }
 
+/* Processes without a name are none that a frame could tell apart, and one process in several rows
+ * (of files of a thread each) is one. */
+static void only_named_processes_become_roots(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 0);
+    sample_add(builder, 0, "main", 0, 1);
+    sample_add(builder, thread_add(builder, "", 0, "", 0), "main", 0, 2);
+    sample_add(builder, thread_add(builder, "", 7, "", 7), "main", 0, 4);
+    sample_add(builder, thread_add(builder, "app", 8, "", 8), "main", 0, 8);
+    sample_add(builder, thread_add(builder, "app", 8, "", 9), "main", 0, 16);
+    struct profile *profile = builder_finish(builder);
+    expect_written(&format_folded, profile, NULL, "main 31\n");
+    profile_destroy(profile);
+    builder = builder_make(PROFILE_UNIT_COUNT, 0);
+    sample_add(builder, 0, "main", 0, 1);
+    sample_add(builder, thread_add(builder, "", 7, "", 7), "main", 0, 2);
+    sample_add(builder, thread_add(builder, "app", 8, "", 8), "main", 0, 4);
+    sample_add(builder, thread_add(builder, "app", 9, "", 9), "main", 0, 8);
+    profile = builder_finish(builder);
+    expect_written(&format_folded, profile, NULL, "app;main 12\nmain 3\n");
+    profile_destroy(profile);
+}
+
 static void idle_samples_are_left_out(void **state)
 {
     (void)state;
@@ -448,13 +472,26 @@ static void only_folded_looking_heads_are_recognised(void **state)
         {"main;a 5\nnote\n", false},
         {"", false},
         {"\n\n", false},
-        {"a 5", false},
+        {"a 5", true},
+        {"a", false},
         {"NYTProf 5 0\n#x\n", false},
     };
     for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
         int score = format_folded.sniff((const uint8_t *)cases[i].head, strlen(cases[i].head));
         assert_int_equal(score > 0, cases[i].is_folded);
     }
+    /* The beginning decides, so that a large file is not read twice; a first line may be long. */
+    size_t n = 300000;
+    char *large = malloc(n);
+    assert_non_null(large);
+    for (size_t i = 0; i < n; i++)
+        large[i] = "a;b 7\n"[i % 6];
+    memcpy(large + n - 6, "a;b x\n", 6);
+    assert_true(format_folded.sniff((const uint8_t *)large, n) > 0);
+    memset(large, 'a', n);
+    memcpy(large + n - 100000, " 3\nb x\n", 7);
+    assert_true(format_folded.sniff((const uint8_t *)large, n) > 0);
+    free(large);
 }
 
 static bool read_and_write(struct err *err)
@@ -520,6 +557,7 @@ int main(void)
         cmocka_unit_test(numbers_are_periods_that_add_up),
         cmocka_unit_test(units_follow_what_the_profile_knows),
         cmocka_unit_test(threads_and_processes_become_roots),
+        cmocka_unit_test(only_named_processes_become_roots),
         cmocka_unit_test(idle_samples_are_left_out),
         cmocka_unit_test(spans_are_written_by_self_time),
         cmocka_unit_test(the_empty_profile_is_an_empty_file),
