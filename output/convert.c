@@ -16,14 +16,13 @@ uint32_t profile_kind_find(const struct profile *profile, enum profile_unit unit
 
 uint64_t profile_sample_ns(const struct profile *profile, size_t index)
 {
-    const uint64_t *values = profile->values + index * profile->n_kinds;
     uint32_t kind = profile_kind_find(profile, PROFILE_UNIT_NS);
     if (kind < profile->n_kinds)
-        return values[kind];
+        return profile_value(profile, index, kind);
     kind = profile_kind_find(profile, PROFILE_UNIT_COUNT);
     if (kind == profile->n_kinds)
         return 0;
-    return multiply_saturated(values[kind],
+    return multiply_saturated(profile_value(profile, index, kind),
                               profile->period != 0 ? profile->period : CONVERT_UNKNOWN_PERIOD_NS);
 }
 

@@ -193,7 +193,7 @@ static bool count_line(struct cpuprofile_tree *tree, struct cpuprofile_out_node 
 static uint64_t sample_hits(const struct profile *profile, size_t index)
 {
     uint32_t kind = profile_kind_find(profile, PROFILE_UNIT_COUNT);
-    return kind == profile->n_kinds ? 1 : profile->values[index * profile->n_kinds + kind];
+    return kind == profile->n_kinds ? 1 : profile_value(profile, index, kind);
 }
 
 static bool count_hits(struct cpuprofile_tree *tree, struct cpuprofile_selection selection)

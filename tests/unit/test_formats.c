@@ -290,8 +290,8 @@ static void describe_samples(struct description *d, struct fold_unit unit)
     const struct profile *profile = d->profile;
     for (size_t i = 0; i < profile->n_samples; i++) {
         const struct profile_sample *sample = &profile->samples[i];
-        const uint64_t *values = &profile->values[i * profile->n_kinds];
-        if (values[unit.kind] == 0 && profile->n_kinds == 1)
+        uint64_t value = profile_value(profile, i, unit.kind);
+        if (value == 0 && profile->n_kinds == 1)
             continue; /* closing samples and the like */
         if (is_idle(profile, sample->stack))
             continue; /* how some formats say that there is no sample for a while */
@@ -301,9 +301,9 @@ static void describe_samples(struct description *d, struct fold_unit unit)
         if (d->keeps & KEEPS_TIMES)
             put(&text, "+%" PRIu64 " ", sample->time_ns - d->origin_ns);
         put_stack(d, &text, sample->stack);
-        put(&text, "\t%" PRIu64, values[unit.kind] * unit.multiplier / unit.divisor);
+        put(&text, "\t%" PRIu64, value * unit.multiplier / unit.divisor);
         for (uint32_t kind = 1; kind < profile->n_kinds && d->keeps & KEEPS_ALL_KINDS; kind++)
-            put(&text, ",%" PRIu64, values[kind]);
+            put(&text, ",%" PRIu64, profile_value(profile, i, kind));
         line_end(d, &text);
     }
 }
