@@ -11,6 +11,7 @@
 #include "array.h"
 #include "convert.h"
 #include "format.h"
+#include "number_list.h"
 
 extern const struct format format_cpuprofile;
 extern const struct format format_chrome_trace;
@@ -32,22 +33,24 @@ struct cpuprofile_node {
 #define CPUPROFILE_MAX_EXACT                                                                       \
     9007199254740991.0 /* 2^53 - 1: ids and times beyond are not what was meant */
 
-struct json_reader;
+#define CPUPROFILE_MAX_NODES ((size_t)INT32_MAX)
 
 /* A checked file: parents make a forest, every sample names a node, samples are in order of time.
  */
 struct cpuprofile {
-    struct arena *arena;        /* texts                                        */
-    struct json_reader *reader; /* NULL once parsed                                   */
-    struct array nodes;         /* of struct cpuprofile_node                    */
-    uint32_t root;              /* the first root; its name is not shown        */
-    bool is_old;                /* the `head` layout                            */
-    bool is_evenly_spread;      /* no times in the file                         */
-    bool is_reordered;          /* samples were not in order of time            */
+    struct arena *arena;   /* texts                                        */
+    struct array nodes;    /* of struct cpuprofile_node                    */
+    uint32_t root;         /* the first root; its name is not shown        */
+    bool is_old;           /* the `head` layout                            */
+    bool is_evenly_spread; /* no times in the file                         */
+    bool is_reordered;     /* samples were not in order of time            */
+    bool has_deltas;       /* `times` are distances, the first from start_us */
     double start_us;
     double end_us;
-    struct array samples; /* of double: index of the node                       */
-    struct array times;   /* of double: microseconds, as many as samples        */
+    double first_us; /* of the samples; start_us if there are none */
+    double last_us;
+    struct number_list samples; /* index of the node                            */
+    struct number_list times;   /* microseconds, as many as samples; none when evenly spread */
 };
 
 /* Fills `file`, which cpuprofile_deinit empties also after a failure. Borrows `data`. */
@@ -67,11 +70,27 @@ struct cpuprofile_parent {
     int64_t id;
 };
 MUST_CHECK bool cpuprofile_resolve(struct cpuprofile *file, const struct array *children,
-                                   const struct array *parents, struct array *stored_times,
+                                   const struct array *parents, struct number_list *stored_times,
                                    struct err *err);
 
-/* Time from sample `index` to the next one, for the last to the end of the file; never negative. */
-double cpuprofile_weight_us(const struct cpuprofile *file, size_t index);
+/* The samples of a file in order of time. A sample lasts until the next, the last one to the end of
+ * the file (or no time). */
+struct cpuprofile_sample {
+    uint32_t node; /* index */
+    double begin_us;
+    double end_us; /* >= begin_us */
+};
+
+struct cpuprofile_samples {
+    const struct cpuprofile *file;
+    size_t next;
+    double next_us; /* when it begins; meaningful when next < n */
+};
+
+struct cpuprofile_samples cpuprofile_samples_make(const struct cpuprofile *file);
+
+/* False after the last. */
+bool cpuprofile_samples_next(struct cpuprofile_samples *samples, struct cpuprofile_sample *sample);
 
 /* The functions of format_cpuprofile (format.h says what each does). */
 MUST_CHECK bool cpuprofile_read(const uint8_t *data, size_t size_bytes,

@@ -69,24 +69,25 @@ static uint32_t *add_stacks(struct profile_builder *builder, const struct cpupro
 
 static uint64_t to_ns(double us)
 {
-    return us <= 0 ? 0 : (uint64_t)llround(us * 1000.0);
+    const double EXACT_NS = 1e15; /* so far adding a half rounds right */
+    if (us <= 0)
+        return 0;
+    return us < EXACT_NS / 1000 ? (uint64_t)(us * 1000.0 + 0.5) : (uint64_t)llround(us * 1000.0);
 }
 
 static void add_samples(struct profile_builder *builder, const struct cpuprofile *file,
                         const uint32_t *stacks, uint32_t thread, double base_us)
 {
-    size_t n = file->samples.n;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t node = (uint32_t) * (const double *)array_at(&file->samples, i);
-        double time_us = *(const double *)array_at(&file->times, i) - base_us;
-        double weight_us = cpuprofile_weight_us(file, i);
-        if (i + 1 == n && node == file->root)
+    struct cpuprofile_samples samples = cpuprofile_samples_make(file);
+    struct cpuprofile_sample from;
+    while (cpuprofile_samples_next(&samples, &from)) {
+        if (samples.next == file->samples.n && from.node == file->root)
             return;
-        uint64_t begin_ns = to_ns(time_us);
+        uint64_t begin_ns = to_ns(from.begin_us - base_us);
         /* Ends are rounded, not lengths, so that lengths add up to the whole. */
-        const uint64_t values[] = {1, to_ns(time_us + weight_us) - begin_ns};
+        const uint64_t values[] = {1, to_ns(from.end_us - base_us) - begin_ns};
         const struct profile_sample sample = {
-            .thread = thread, .stack = stacks[node], .time_ns = begin_ns};
+            .thread = thread, .stack = stacks[from.node], .time_ns = begin_ns};
         profile_add_sample(builder, &sample, values);
     }
 }
@@ -94,12 +95,8 @@ static void add_samples(struct profile_builder *builder, const struct cpuprofile
 static void build(struct profile_builder *builder, const struct cpuprofile *file,
                   const uint32_t *stacks)
 {
-    double base_us = file->start_us;
-    if (file->times.n > 0 && *(const double *)array_at(&file->times, 0) < base_us)
-        base_us = *(const double *)array_at(&file->times, 0);
-    double last_us =
-        file->times.n > 0 ? *(const double *)array_at(&file->times, file->times.n - 1) : base_us;
-    double end_us = file->end_us > last_us ? file->end_us : last_us;
+    double base_us = file->first_us < file->start_us ? file->first_us : file->start_us;
+    double end_us = file->end_us > file->last_us ? file->end_us : file->last_us;
     struct profile_scalars *scalars = profile_builder_scalars(builder);
     scalars->n_kinds = 2;
     scalars->kinds[0] = (struct profile_kind){.name = profile_add_cstring(builder, "samples"),
