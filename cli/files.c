@@ -147,14 +147,22 @@ const struct format *format_for_writing(const char *path, const char *name, stru
     return NULL;
 }
 
-bool profile_load(const char *path, const struct file_bytes *bytes,
-                  const struct format_options *options, struct profile **out, struct err *err)
+static void unload_input(void *input)
+{
+    file_unload(input);
+}
+
+bool profile_load(const char *path, struct file_bytes *bytes, const struct format_options *options,
+                  struct profile **out, struct err *err)
 {
     const struct format *format = format_for_reading(path, bytes, err);
     if (format == NULL)
         return false;
     struct format_notes notes = notes_to_stderr(path);
-    return format->read(bytes->data, bytes->size_bytes, options, &notes, out, err) ||
+    struct format_options with_input = *options;
+    with_input.input_done = unload_input;
+    with_input.input = bytes;
+    return format->read(bytes->data, bytes->size_bytes, &with_input, &notes, out, err) ||
            err_name_file(err, path);
 }
 

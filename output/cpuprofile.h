@@ -87,10 +87,42 @@ struct cpuprofile_samples {
     double next_us; /* when it begins; meaningful when next < n */
 };
 
-struct cpuprofile_samples cpuprofile_samples_make(const struct cpuprofile *file);
+/* When sample `index` is, `before_us` being when the one before it is; that, behind the last. */
+static inline double cpuprofile_time_us(const struct cpuprofile *file, size_t index,
+                                        double before_us)
+{
+    size_t n = file->samples.n;
+    if (index >= n)
+        return before_us;
+    if (file->is_evenly_spread)
+        return file->start_us + (double)index * ((file->end_us - file->start_us) / (double)n);
+    double stored = number_list_at(&file->times, index);
+    return file->has_deltas ? before_us + stored : stored;
+}
+
+static inline struct cpuprofile_samples cpuprofile_samples_make(const struct cpuprofile *file)
+{
+    return (struct cpuprofile_samples){.file = file,
+                                       .next_us = cpuprofile_time_us(file, 0, file->start_us)};
+}
 
 /* False after the last. */
-bool cpuprofile_samples_next(struct cpuprofile_samples *samples, struct cpuprofile_sample *sample);
+static inline bool cpuprofile_samples_next(struct cpuprofile_samples *samples,
+                                           struct cpuprofile_sample *sample)
+{
+    const struct cpuprofile *file = samples->file;
+    size_t index = samples->next;
+    if (index == file->samples.n)
+        return false;
+    double begin_us = samples->next_us;
+    samples->next = index + 1;
+    samples->next_us = cpuprofile_time_us(file, index + 1, begin_us);
+    double end_us = samples->next < file->samples.n ? samples->next_us : file->end_us;
+    *sample = (struct cpuprofile_sample){.node = (uint32_t)number_list_at(&file->samples, index),
+                                         .begin_us = begin_us,
+                                         .end_us = end_us > begin_us ? end_us : begin_us};
+    return true;
+}
 
 /* The functions of format_cpuprofile (format.h says what each does). */
 MUST_CHECK bool cpuprofile_read(const uint8_t *data, size_t size_bytes,

@@ -78,18 +78,29 @@ static uint64_t to_ns(double us)
 static void add_samples(struct profile_builder *builder, const struct cpuprofile *file,
                         const uint32_t *stacks, uint32_t thread, double base_us)
 {
+    enum { BATCH = 512 };
+    struct profile_sample rows[BATCH];
+    uint64_t counts[BATCH], lengths_ns[BATCH];
+    const uint64_t *const values[] = {counts, lengths_ns};
     struct cpuprofile_samples samples = cpuprofile_samples_make(file);
     struct cpuprofile_sample from;
+    size_t n = 0;
+    for (size_t i = 0; i < BATCH; i++)
+        counts[i] = 1;
     while (cpuprofile_samples_next(&samples, &from)) {
         if (samples.next == file->samples.n && from.node == file->root)
-            return;
+            break;
         uint64_t begin_ns = to_ns(from.begin_us - base_us);
-        /* Ends are rounded, not lengths, so that lengths add up to the whole. */
-        const uint64_t values[] = {1, to_ns(from.end_us - base_us) - begin_ns};
-        const struct profile_sample sample = {
+        rows[n] = (struct profile_sample){
             .thread = thread, .stack = stacks[from.node], .time_ns = begin_ns};
-        profile_add_sample(builder, &sample, values);
+        /* Ends are rounded, not lengths, so that lengths add up to the whole. */
+        lengths_ns[n++] = to_ns(from.end_us - base_us) - begin_ns;
+        if (n == BATCH) {
+            profile_add_samples(builder, n, rows, values);
+            n = 0;
+        }
     }
+    profile_add_samples(builder, n, rows, values);
 }
 
 static void build(struct profile_builder *builder, const struct cpuprofile *file,
@@ -115,12 +126,13 @@ static void build(struct profile_builder *builder, const struct cpuprofile *file
 bool cpuprofile_read(const uint8_t *data, size_t size_bytes, const struct format_options *options,
                      const struct format_notes *notes, struct profile **out, struct err *err)
 {
-    (void)options;
     struct cpuprofile file;
     struct profile_builder *builder = NULL;
     uint32_t *stacks = NULL;
     bool ok =
         cpuprofile_parse(data, size_bytes, &file, err) && profile_builder_create(&builder, err);
+    if (ok && options->input_done != NULL)
+        options->input_done(options->input);
     if (ok) {
         stacks = add_stacks(builder, &file);
         ok = stacks != NULL || err_fail_memory(err);

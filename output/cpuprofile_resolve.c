@@ -153,7 +153,7 @@ static bool resolve_samples(struct cpuprofile *file, const struct id_table *tabl
     for (size_t i = 0; i < samples->n; i++) {
         double id = number_list_at(samples, i);
         uint32_t index = CPUPROFILE_NO_NODE;
-        if (floor(id) == id && fabs(id) <= CPUPROFILE_MAX_EXACT)
+        if (!samples->is_wide || (floor(id) == id && fabs(id) <= CPUPROFILE_MAX_EXACT))
             index = id_find(table, (int64_t)id);
         if (index == CPUPROFILE_NO_NODE)
             return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
@@ -165,39 +165,6 @@ static bool resolve_samples(struct cpuprofile *file, const struct id_table *tabl
 
 /* ---- times ------------------------------------------------------------------------------------
  */
-
-/* When sample `index` is, `before_us` being when the one before it is. */
-static double time_at(const struct cpuprofile *file, size_t index, double before_us)
-{
-    size_t n = file->samples.n;
-    if (index >= n)
-        return before_us;
-    if (file->is_evenly_spread)
-        return file->start_us + (double)index * ((file->end_us - file->start_us) / (double)n);
-    double stored = number_list_at(&file->times, index);
-    return file->has_deltas ? before_us + stored : stored;
-}
-
-struct cpuprofile_samples cpuprofile_samples_make(const struct cpuprofile *file)
-{
-    return (struct cpuprofile_samples){.file = file, .next_us = time_at(file, 0, file->start_us)};
-}
-
-bool cpuprofile_samples_next(struct cpuprofile_samples *samples, struct cpuprofile_sample *sample)
-{
-    const struct cpuprofile *file = samples->file;
-    size_t index = samples->next;
-    if (index == file->samples.n)
-        return false;
-    double begin_us = samples->next_us;
-    samples->next = index + 1;
-    samples->next_us = time_at(file, index + 1, begin_us);
-    double end_us = samples->next < file->samples.n ? samples->next_us : file->end_us;
-    *sample = (struct cpuprofile_sample){.node = (uint32_t)number_list_at(&file->samples, index),
-                                         .begin_us = begin_us,
-                                         .end_us = end_us > begin_us ? end_us : begin_us};
-    return true;
-}
 
 /* `stored`: deltas of the new layout, times of the old one; NULL = the file has none. */
 static bool take_times(struct cpuprofile *file, struct number_list *stored, struct err *err)
@@ -237,7 +204,7 @@ static bool sort_samples(struct cpuprofile *file, struct err *err)
         return err_fail_memory(err);
     double time = file->start_us;
     for (size_t i = 0; i < n; i++) {
-        time = time_at(file, i, time);
+        time = cpuprofile_time_us(file, i, time);
         order[i] =
             (struct timed){.time = time, .sample = number_list_at(&file->samples, i), .index = i};
     }
@@ -256,13 +223,26 @@ static bool sort_samples(struct cpuprofile *file, struct err *err)
     return ok || err_fail_memory(err);
 }
 
+/* Whether each sample is at or after the one before it, as is plain from whole deltas. */
+static bool deltas_are_sorted(const struct cpuprofile *file)
+{
+    if (!file->has_deltas || file->times.is_wide)
+        return false;
+    const int32_t *deltas = file->times.items;
+    int32_t signs = 0;
+    for (size_t i = 1; i < file->times.n; i++)
+        signs |= deltas[i];
+    return signs >= 0;
+}
+
 static bool check_times(struct cpuprofile *file, struct err *err)
 {
-    bool is_sorted = true;
+    bool is_sorted = true, is_plain = deltas_are_sorted(file);
     double before = file->start_us;
-    file->first_us = time_at(file, 0, before);
+    file->first_us = cpuprofile_time_us(file, 0, before);
     for (size_t i = 0; i < file->samples.n; i++) {
-        double time = time_at(file, i, before);
+        double time = is_plain ? before + ((const int32_t *)file->times.items)[i]
+                               : cpuprofile_time_us(file, i, before);
         if (!(fabs(time) <= CPUPROFILE_MAX_EXACT))
             return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
                             "the time of sample %zu is out of range", i);

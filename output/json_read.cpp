@@ -16,6 +16,7 @@ extern "C" {
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <endian.h>
 #include <exception>
 #include <new>
 #include <rapidjson/error/en.h>
@@ -89,24 +90,44 @@ struct input_stream {
     }
 };
 
+/* How many of the 8 bytes at `at` are digits before the first that is none, and the number they
+ * are: all 8 at once, as no digit tells how the next will be. */
+unsigned take_digits(const char *at, uint32_t *number)
+{
+    uint64_t digits;
+    memcpy(&digits, at, sizeof digits);
+    digits = le64toh(digits) ^ 0x3030303030303030u;
+    /* The high bit of each byte that is over 9; carries reach only bytes behind one of those. */
+    uint64_t others = ((digits + 0x7676767676767676u) | digits) & 0x8080808080808080u;
+    unsigned n = others == 0 ? 8 : static_cast<unsigned>(__builtin_ctzll(others)) / 8;
+    if (n == 0)
+        return 0;
+    digits <<= 64 - 8 * n; /* zeros in front */
+    digits = (digits * 10 + (digits >> 8)) & 0x00ff00ff00ff00ffu;
+    digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffu;
+    *number = static_cast<uint32_t>(digits * 10000 + (digits >> 32));
+    return n;
+}
+
 /* Commas and integers of a few digits, as far as they go, with `at` behind a number of a list. */
 const char *take_integers(const char *at, const char *end, struct number_list *numbers)
 {
-    const int MAX_DIGITS = 9; /* less than 2^31 */
-    while (end - at > MAX_DIGITS + 3 && *at == ',') {
-        const char *digit = at + 1;
-        bool is_negative = *digit == '-';
-        digit += is_negative;
-        const char *limit = digit + (*digit == '0' ? 1 : MAX_DIGITS);
-        int32_t number = 0;
-        const char *first = digit;
-        for (; digit < limit && static_cast<unsigned char>(*digit - '0') < 10; digit++)
-            number = number * 10 + (*digit - '0');
-        if (digit == first || (*digit != ',' && *digit != ']') ||
-            !number_list_push_i32(numbers, is_negative ? -number : number))
+    const int MOST_BYTES = 12;          /* comma, sign, 8 digits, what is behind them */
+    struct number_list list = *numbers; /* in registers */
+    while (end - at > MOST_BYTES && *at == ',') {
+        bool is_negative = at[1] == '-';
+        const char *first = at + 1 + is_negative;
+        uint32_t number = 0;
+        unsigned n = take_digits(first, &number);
+        const char *behind = first + n;
+        if (n == 0 || (*first == '0' && n > 1) || (*behind != ',' && *behind != ']'))
             break;
-        at = digit;
+        int32_t value = static_cast<int32_t>(number);
+        if (!number_list_push_i32(&list, is_negative ? -value : value))
+            break;
+        at = behind;
     }
+    *numbers = list;
     return at;
 }
 

@@ -224,34 +224,56 @@ uint32_t profile_add_thread(struct profile_builder *builder, const struct profil
     return (uint32_t)(builder->storage.threads.n - 1);
 }
 
+static bool kinds_are_fixed(struct profile_builder *builder)
+{
+    if (builder->n_kinds != 0)
+        return true;
+    if (builder->scalars.n_kinds == 0 || builder->scalars.n_kinds > PROFILE_MAX_KINDS) {
+        builder_fail(builder, FAILURE_NO_KINDS);
+        return false;
+    }
+    builder->n_kinds = builder->scalars.n_kinds;
+    return true;
+}
+
+void profile_add_samples(struct profile_builder *builder, size_t n,
+                         const struct profile_sample *samples, const uint64_t *const *values)
+{
+    struct array *rows = &builder->storage.samples;
+    if (n == 0 || builder->failure != FAILURE_NONE || !kinds_are_fixed(builder))
+        return;
+    bool has_times = builder->scalars.has_times;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_right(builder, samples[i].thread < builder->storage.threads.n &&
+                                   samples[i].stack < builder->storage.stacks.rows.n))
+            return;
+        struct profile_sample *row;
+        if (rows->n < rows->n_reserved)
+            row = array_at(rows, rows->n++); /* without the zeroing: there are many */
+        else if ((row = row_add(builder, rows, SIZE_MAX)) == NULL)
+            return;
+        *row = samples[i];
+        if (!has_times)
+            row->time_ns = 0; /* no times, no order by them */
+    }
+    for (uint32_t kind = 0; kind < builder->n_kinds; kind++) {
+        struct value_column *column = &builder->storage.columns[kind];
+        for (size_t i = 0; i < n; i++) {
+            if (!value_column_add(column, values[kind][i])) {
+                builder_fail(builder, FAILURE_MEMORY);
+                return;
+            }
+        }
+    }
+}
+
 void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,
                         const uint64_t *values)
 {
-    if (!is_right(builder, sample->thread < builder->storage.threads.n &&
-                               sample->stack < builder->storage.stacks.rows.n))
-        return;
-    if (builder->n_kinds == 0) {
-        builder->n_kinds = builder->scalars.n_kinds;
-        if (builder->n_kinds == 0 || builder->n_kinds > PROFILE_MAX_KINDS) {
-            builder_fail(builder, FAILURE_NO_KINDS);
-            return;
-        }
-    }
-    struct array *samples = &builder->storage.samples;
-    struct profile_sample *row;
-    if (samples->n < samples->n_reserved && builder->failure == FAILURE_NONE)
-        row = array_at(samples, samples->n++); /* without the zeroing: there are many */
-    else if ((row = row_add(builder, samples, SIZE_MAX)) == NULL)
-        return;
-    *row = *sample;
-    if (!builder->scalars.has_times)
-        row->time_ns = 0; /* no times, no order by them */
-    for (uint32_t kind = 0; kind < builder->n_kinds; kind++) {
-        if (!value_column_add(&builder->storage.columns[kind], values[kind])) {
-            builder_fail(builder, FAILURE_MEMORY);
-            return;
-        }
-    }
+    const uint64_t *by_kind[PROFILE_MAX_KINDS];
+    for (uint32_t kind = 0; kind < PROFILE_MAX_KINDS && kind < builder->scalars.n_kinds; kind++)
+        by_kind[kind] = &values[kind];
+    profile_add_samples(builder, 1, sample, by_kind);
 }
 
 void profile_add_span(struct profile_builder *builder, const struct profile_span *span)
@@ -364,8 +386,10 @@ static void storage_trim(struct storage *storage)
     table_trim(&storage->stacks);
     array_trim(&storage->spans);
     array_trim(&storage->samples);
-    for (size_t kind = 0; kind < PROFILE_MAX_KINDS; kind++)
+    for (size_t kind = 0; kind < PROFILE_MAX_KINDS; kind++) {
         array_trim(&storage->columns[kind].numbers);
+        array_trim(&storage->columns[kind].large);
+    }
     array_trim(&storage->instants);
     array_trim(&storage->off_cpus);
 }
@@ -411,6 +435,7 @@ static void profile_fill(struct profile *profile, const struct storage *storage,
         const struct value_column *column = &storage->columns[kind];
         profile->columns[kind] =
             (struct profile_column){.numbers = column->numbers.items,
+                                    .large = column->large.items,
                                     .same = column->same,
                                     .number_bytes = (unsigned)column->numbers.item_bytes};
     }

@@ -3,61 +3,106 @@
 
 void value_column_init(struct value_column *column)
 {
-    *column = (struct value_column){.n = 0};
+    *column = (struct value_column){.large.item_bytes = sizeof(uint64_t)};
 }
 
 void value_column_deinit(struct value_column *column)
 {
     array_deinit(&column->numbers);
+    array_deinit(&column->large);
 }
 
-static bool number_push(struct array *numbers, uint64_t value)
+static bool push_u32(struct array *numbers, struct array *large, uint64_t value)
 {
-    void *number = array_push(numbers);
+    if (value >= PROFILE_LARGE_VALUE) {
+        uint64_t *slot = large->n < PROFILE_LARGE_VALUE ? array_push(large) : NULL;
+        if (slot == NULL)
+            return false;
+        *slot = value;
+        value = PROFILE_LARGE_VALUE + (large->n - 1);
+    }
+    uint32_t *number = array_push(numbers);
     if (number == NULL)
         return false;
-    if (numbers->item_bytes == sizeof(uint32_t))
-        *(uint32_t *)number = (uint32_t)value;
-    else
-        *(uint64_t *)number = value;
+    *number = (uint32_t)value;
     return true;
 }
 
-static uint64_t number_at(const struct value_column *column, size_t index)
+static bool push_u64(struct array *numbers, uint64_t value)
 {
-    return column->numbers.item_bytes == 0 ? column->same
-                                           : *(const uint32_t *)array_at(&column->numbers, index);
+    uint64_t *number = array_push(numbers);
+    if (number == NULL)
+        return false;
+    *number = value;
+    return true;
 }
 
-/* The numbers there are, anew with so many bytes each, which are more than before. */
-static bool widen(struct value_column *column, size_t item_bytes)
+/* From none stored to 32 bits each. */
+static bool store_u32(struct value_column *column)
 {
-    struct array wider;
-    array_init(&wider, item_bytes);
+    struct array numbers;
+    array_init(&numbers, sizeof(uint32_t));
+    bool ok = true;
+    if (column->same >= PROFILE_LARGE_VALUE) {
+        uint64_t *slot = array_push(&column->large);
+        ok = slot != NULL;
+        if (ok)
+            *slot = column->same;
+    }
+    uint32_t number =
+        column->same < PROFILE_LARGE_VALUE ? (uint32_t)column->same : PROFILE_LARGE_VALUE;
+    for (size_t i = 0; ok && i < column->n; i++)
+        ok = push_u32(&numbers, &column->large, 0);
+    if (!ok) {
+        array_deinit(&numbers);
+        column->large.n = 0;
+        return false;
+    }
+    for (size_t i = 0; i < numbers.n; i++)
+        ((uint32_t *)numbers.items)[i] = number;
+    column->numbers = numbers;
+    return true;
+}
+
+/* From 32 bits to 64. */
+static bool store_u64(struct value_column *column)
+{
+    const uint32_t *old = column->numbers.items;
+    const uint64_t *large = column->large.items;
+    struct array numbers;
+    array_init(&numbers, sizeof(uint64_t));
     for (size_t i = 0; i < column->n; i++) {
-        if (!number_push(&wider, number_at(column, i))) {
-            array_deinit(&wider);
+        uint64_t value = old[i];
+        if (!push_u64(&numbers,
+                      value < PROFILE_LARGE_VALUE ? value : large[value - PROFILE_LARGE_VALUE])) {
+            array_deinit(&numbers);
             return false;
         }
     }
-    array_deinit(&column->numbers);
-    column->numbers = wider;
+    value_column_deinit(column);
+    column->numbers = numbers;
     return true;
+}
+
+/* A place of 8 bytes beside the 4 pays while fewer than about every eighth has one. */
+static bool has_many_large(const struct value_column *column)
+{
+    return column->large.n >= 1024 && column->large.n > column->n / 8;
 }
 
 bool value_column_add_slowly(struct value_column *column, uint64_t value)
 {
+    struct array *numbers = &column->numbers;
     if (column->n == 0)
         column->same = value;
-    else if (column->numbers.item_bytes == 0 && column->same <= UINT32_MAX && value <= UINT32_MAX) {
-        if (!widen(column, sizeof(uint32_t)))
-            return false;
-    } else if (column->numbers.item_bytes != sizeof(uint64_t) &&
-               (column->numbers.item_bytes == 0 || value > UINT32_MAX)) {
-        if (!widen(column, sizeof(uint64_t)))
-            return false;
-    }
-    if (column->numbers.item_bytes != 0 && !number_push(&column->numbers, value))
+    bool is_same = numbers->item_bytes == 0 && value == column->same;
+    if (!is_same && numbers->item_bytes == 0 && !store_u32(column))
+        return false;
+    if (numbers->item_bytes == sizeof(uint32_t) && has_many_large(column) && !store_u64(column))
+        return false;
+    if (!is_same &&
+        !(numbers->item_bytes == sizeof(uint32_t) ? push_u32(numbers, &column->large, value)
+                                                  : push_u64(numbers, value)))
         return false;
     column->n++;
     return true;

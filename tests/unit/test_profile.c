@@ -152,10 +152,10 @@ static void values_of_any_width_survive(void **state)
     } cases[] = {
         {{7, 7, 7, 7, 7}, 0},
         {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}, 0},
-        {{0, 0, 1, UINT32_MAX, 0}, 4},
-        {{1, 2, UINT32_MAX, UINT32_MAX + 1ull, 3}, 8},
-        {{5, 5, UINT64_MAX, 5, 6}, 8},
-        {{UINT64_MAX, 1, 2, 3, 4}, 8},
+        {{0, 0, 1, PROFILE_LARGE_VALUE - 1, 0}, 4},
+        {{1, 2, UINT32_MAX, UINT32_MAX + 1ull, PROFILE_LARGE_VALUE}, 4},
+        {{5, 5, UINT64_MAX, 5, 6}, 4},
+        {{UINT64_MAX, 1, 2, UINT64_MAX, 4}, 4},
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct profile_builder *builder = timed_builder();
@@ -165,6 +165,22 @@ static void values_of_any_width_survive(void **state)
         assert_int_equal(profile->columns[0].number_bytes, cases[c].number_bytes);
         for (uint32_t i = 0; i < 5; i++)
             assert_true(profile_value(profile, 4 - i, 0) == cases[c].values[i]);
+        profile_destroy(profile);
+    }
+}
+
+/* A few large numbers have a place of their own; when they are many, all get 64 bits. */
+static void many_large_values_survive(void **state)
+{
+    (void)state;
+    for (uint32_t every = 1; every <= 16; every *= 4) {
+        struct profile_builder *builder = timed_builder();
+        for (uint64_t i = 0; i < 20000; i++)
+            value_add(builder, 0, i, i % every == 0 ? i << 40 : i);
+        struct profile *profile = builder_finish(builder);
+        assert_int_equal(profile->columns[0].number_bytes, every < 8 ? 8 : 4);
+        for (uint64_t i = 0; i < 20000; i++)
+            assert_true(profile_value(profile, i, 0) == (i % every == 0 ? i << 40 : i));
         profile_destroy(profile);
     }
 }
@@ -414,6 +430,7 @@ int main(void)
         cmocka_unit_test(samples_are_in_order_and_ties_stay),
         cmocka_unit_test(interleaved_threads_are_gathered),
         cmocka_unit_test(values_of_any_width_survive),
+        cmocka_unit_test(many_large_values_survive),
         cmocka_unit_test(spans_find_their_parents),
         cmocka_unit_test(deep_spans_are_no_problem),
         cmocka_unit_test(instants_behind_deep_spans_are_no_problem),
