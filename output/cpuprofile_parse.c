@@ -47,27 +47,29 @@ enum key {
 };
 
 #define IN(place) (1u << (place))
+#define TEXT(text) text, sizeof(text) - 1
 
 static const struct {
     const char *text;
+    size_t length;
     enum key key;
     unsigned places;
 } key_table[] = {
-    {"nodes", KEY_NODES, IN(OUTER)},
-    {"head", KEY_HEAD, IN(OUTER)},
-    {"samples", KEY_SAMPLES, IN(OUTER)},
-    {"timeDeltas", KEY_DELTAS, IN(OUTER)},
-    {"timestamps", KEY_STAMPS, IN(OUTER)},
-    {"startTime", KEY_START, IN(OUTER)},
-    {"endTime", KEY_END, IN(OUTER)},
-    {"id", KEY_ID, IN(NODE) | IN(HEAD_NODE)},
-    {"callFrame", KEY_CALL_FRAME, IN(NODE)},
-    {"children", KEY_CHILDREN, IN(NODE) | IN(HEAD_NODE)},
-    {"parent", KEY_PARENT, IN(NODE)},
-    {"functionName", KEY_NAME, IN(CALL_FRAME) | IN(HEAD_NODE)},
-    {"url", KEY_URL, IN(CALL_FRAME) | IN(HEAD_NODE)},
-    {"lineNumber", KEY_LINE, IN(CALL_FRAME) | IN(HEAD_NODE)},
-    {"columnNumber", KEY_COLUMN, IN(CALL_FRAME) | IN(HEAD_NODE)},
+    {TEXT("nodes"), KEY_NODES, IN(OUTER)},
+    {TEXT("head"), KEY_HEAD, IN(OUTER)},
+    {TEXT("samples"), KEY_SAMPLES, IN(OUTER)},
+    {TEXT("timeDeltas"), KEY_DELTAS, IN(OUTER)},
+    {TEXT("timestamps"), KEY_STAMPS, IN(OUTER)},
+    {TEXT("startTime"), KEY_START, IN(OUTER)},
+    {TEXT("endTime"), KEY_END, IN(OUTER)},
+    {TEXT("id"), KEY_ID, IN(NODE) | IN(HEAD_NODE)},
+    {TEXT("callFrame"), KEY_CALL_FRAME, IN(NODE)},
+    {TEXT("children"), KEY_CHILDREN, IN(NODE) | IN(HEAD_NODE)},
+    {TEXT("parent"), KEY_PARENT, IN(NODE)},
+    {TEXT("functionName"), KEY_NAME, IN(CALL_FRAME) | IN(HEAD_NODE)},
+    {TEXT("url"), KEY_URL, IN(CALL_FRAME) | IN(HEAD_NODE)},
+    {TEXT("lineNumber"), KEY_LINE, IN(CALL_FRAME) | IN(HEAD_NODE)},
+    {TEXT("columnNumber"), KEY_COLUMN, IN(CALL_FRAME) | IN(HEAD_NODE)},
 };
 
 /* What was read so far. */
@@ -381,8 +383,7 @@ static bool outer_value(struct parsing *p, const struct json_event *event)
 static enum key key_find(const struct json_event *event, enum place place)
 {
     for (size_t i = 0; i < sizeof key_table / sizeof key_table[0]; i++) {
-        if ((key_table[i].places & IN(place)) != 0 && key_table[i].text[0] == event->bytes[0] &&
-            strlen(key_table[i].text) == event->length &&
+        if (key_table[i].length == event->length && (key_table[i].places & IN(place)) != 0 &&
             memcmp(key_table[i].text, event->bytes, event->length) == 0)
             return key_table[i].key;
     }

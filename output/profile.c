@@ -236,35 +236,36 @@ static bool kinds_are_fixed(struct profile_builder *builder)
     return true;
 }
 
+static bool samples_are_right(const struct storage *storage, size_t n,
+                              const struct profile_sample *samples)
+{
+    bool right = true;
+    for (size_t i = 0; i < n; i++)
+        right &=
+            samples[i].thread < storage->threads.n && samples[i].stack < storage->stacks.rows.n;
+    return right;
+}
+
 void profile_add_samples(struct profile_builder *builder, size_t n,
                          const struct profile_sample *samples, const uint64_t *const *values)
 {
     struct array *rows = &builder->storage.samples;
-    if (n == 0 || builder->failure != FAILURE_NONE || !kinds_are_fixed(builder))
+    if (n == 0 || builder->failure != FAILURE_NONE ||
+        !is_right(builder, samples_are_right(&builder->storage, n, samples)) ||
+        !kinds_are_fixed(builder))
         return;
-    bool has_times = builder->scalars.has_times;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_right(builder, samples[i].thread < builder->storage.threads.n &&
-                                   samples[i].stack < builder->storage.stacks.rows.n))
-            return;
-        struct profile_sample *row;
-        if (rows->n < rows->n_reserved)
-            row = array_at(rows, rows->n++); /* without the zeroing: there are many */
-        else if ((row = row_add(builder, rows, SIZE_MAX)) == NULL)
-            return;
-        *row = samples[i];
-        if (!has_times)
-            row->time_ns = 0; /* no times, no order by them */
+    bool ok = array_reserve(rows, n);
+    for (uint32_t kind = 0; ok && kind < builder->n_kinds; kind++)
+        ok = value_column_add(&builder->storage.columns[kind], values[kind], n);
+    if (!ok) {
+        builder_fail(builder, FAILURE_MEMORY);
+        return;
     }
-    for (uint32_t kind = 0; kind < builder->n_kinds; kind++) {
-        struct value_column *column = &builder->storage.columns[kind];
-        for (size_t i = 0; i < n; i++) {
-            if (!value_column_add(column, values[kind][i])) {
-                builder_fail(builder, FAILURE_MEMORY);
-                return;
-            }
-        }
-    }
+    struct profile_sample *added = (struct profile_sample *)rows->items + rows->n;
+    memcpy(added, samples, n * sizeof *added);
+    for (size_t i = 0; i < n && !builder->scalars.has_times; i++)
+        added[i].time_ns = 0; /* no times, no order by them */
+    rows->n += n;
 }
 
 void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,

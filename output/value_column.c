@@ -90,7 +90,7 @@ static bool has_many_large(const struct value_column *column)
     return column->large.n >= 1024 && column->large.n > column->n / 8;
 }
 
-bool value_column_add_slowly(struct value_column *column, uint64_t value)
+static bool add_one(struct value_column *column, uint64_t value)
 {
     struct array *numbers = &column->numbers;
     if (column->n == 0)
@@ -105,5 +105,33 @@ bool value_column_add_slowly(struct value_column *column, uint64_t value)
                                                   : push_u64(numbers, value)))
         return false;
     column->n++;
+    return true;
+}
+
+/* As many of them as can be added without a further thought. */
+static size_t add_plain(struct value_column *column, const uint64_t *values, size_t n)
+{
+    size_t done = 0;
+    if (column->numbers.item_bytes == 0) {
+        while (column->n != 0 && done < n && values[done] == column->same)
+            done++;
+    } else if (column->numbers.item_bytes == sizeof(uint32_t)) {
+        size_t room = column->numbers.n_reserved - column->numbers.n;
+        uint32_t *numbers = (uint32_t *)column->numbers.items + column->numbers.n;
+        for (; done < n && done < room && values[done] < PROFILE_LARGE_VALUE; done++)
+            numbers[done] = (uint32_t)values[done];
+        column->numbers.n += done;
+    }
+    column->n += done;
+    return done;
+}
+
+bool value_column_add(struct value_column *column, const uint64_t *values, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        i += add_plain(column, values + i, n - i);
+        if (i < n && !add_one(column, values[i++]))
+            return false;
+    }
     return true;
 }

@@ -23,23 +23,7 @@ struct value_column {
 void value_column_init(struct value_column *column);
 void value_column_deinit(struct value_column *column);
 
-/* The part of value_column_add that is seldom needed: other sizes, more room. */
-MUST_CHECK bool value_column_add_slowly(struct value_column *column, uint64_t value);
-
-/* False when out of memory; the numbers are unchanged. */
-MUST_CHECK static inline bool value_column_add(struct value_column *column, uint64_t value)
-{
-    struct array *numbers = &column->numbers;
-    if (numbers->item_bytes == 0 && value == column->same && column->n != 0) {
-        column->n++;
-        return true;
-    }
-    if (numbers->item_bytes != sizeof(uint32_t) || value >= PROFILE_LARGE_VALUE ||
-        numbers->n == numbers->n_reserved)
-        return value_column_add_slowly(column, value);
-    ((uint32_t *)numbers->items)[numbers->n++] = (uint32_t)value;
-    column->n++;
-    return true;
-}
+/* False when out of memory; some may have been added. */
+MUST_CHECK bool value_column_add(struct value_column *column, const uint64_t *values, size_t n);
 
 #endif
