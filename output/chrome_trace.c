@@ -6,6 +6,7 @@
  * docs/formats/chrome-trace.md has the layout. Written, not read. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpuprofile.h"
 #include "json_write.h"
@@ -217,10 +218,21 @@ static bool chrome_trace_write(const struct profile *profile, const struct forma
     return ok;
 }
 
+/* An object with traceEvents, or a bare list of events: for a clear word, as there is no reader. */
+static int chrome_trace_sniff(const uint8_t *head, size_t head_bytes)
+{
+    static const char events[] = "\"traceEvents\"", phase[] = "\"ph\"";
+    char bracket = json_first_bracket(head, head_bytes);
+    if (bracket == '{')
+        return memmem(head, head_bytes, events, strlen(events)) != NULL ? 90 : 0;
+    return bracket == '[' && memmem(head, head_bytes, phase, strlen(phase)) != NULL ? 60 : 0;
+}
+
 const struct format format_chrome_trace = {
     .name = "chrome-trace",
     .extensions = (const char *const[]){"trace.json", NULL},
     .about = "Chrome trace with all threads: Chrome DevTools, speedscope, Perfetto",
     .keeps = KEEPS_SAMPLES | KEEPS_TIMES | KEEPS_FILES | KEEPS_THREADS | KEEPS_PROCESSES,
+    .sniff = chrome_trace_sniff,
     .write = chrome_trace_write,
 };

@@ -124,6 +124,10 @@ static inline bool cpuprofile_samples_next(struct cpuprofile_samples *samples,
     return true;
 }
 
+/* The '{' or '[' a JSON file begins with, after white space; NUL if it begins with something else.
+ */
+char json_first_bracket(const uint8_t *head, size_t head_bytes);
+
 /* The functions of format_cpuprofile (format.h says what each does). */
 MUST_CHECK bool cpuprofile_read(const uint8_t *data, size_t size_bytes,
                                 const struct format_options *options,

@@ -162,14 +162,19 @@ static bool cpuprofile_write(const struct profile *profile, const struct format_
     return ok;
 }
 
+char json_first_bracket(const uint8_t *head, size_t head_bytes)
+{
+    size_t pos = head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (pos < head_bytes && (head[pos] == ' ' || (head[pos] >= '\t' && head[pos] <= '\r')))
+        pos++;
+    return pos < head_bytes && (head[pos] == '{' || head[pos] == '[') ? (char)head[pos] : '\0';
+}
+
 /* An object that begins with one of the layouts' keys. */
 static int cpuprofile_sniff(const uint8_t *head, size_t head_bytes)
 {
     static const char *const keys[] = {"\"nodes\"", "\"head\"", "\"callFrame\"", "\"timeDeltas\""};
-    size_t pos = head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (pos < head_bytes && (head[pos] == ' ' || (head[pos] >= '\t' && head[pos] <= '\r')))
-        pos++;
-    if (pos == head_bytes || head[pos] != '{')
+    if (json_first_bracket(head, head_bytes) != '{')
         return 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (memmem(head, head_bytes, keys[i], strlen(keys[i])) != NULL)
