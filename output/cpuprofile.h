@@ -142,7 +142,7 @@ MUST_CHECK bool cpuprofile_dump(const uint8_t *data, size_t size_bytes,
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-/* A node of the tree to be written. Its id in the file is its index + 1. */
+/* A node of the tree to be written. */
 struct cpuprofile_out_node {
     uint32_t function; /* of the profile; 0 for the made-up ones (root, idle, truncated)   */
     uint32_t parent;   /* index; the root is its own parent                                */
@@ -195,6 +195,15 @@ static inline bool cpuprofile_has_node(const struct cpuprofile_tree *tree, uint3
                                            : true;
 }
 
+/* Ids in the file run from 1, without those that do not stand in it. */
+static inline uint64_t cpuprofile_node_id(const struct cpuprofile_tree *tree, uint32_t index)
+{
+    uint64_t id = (uint64_t)index + 1;
+    id -= index > CPUPROFILE_IDLE && !tree->has_idle;
+    id -= index > CPUPROFILE_TRUNCATED && !tree->is_cut;
+    return id;
+}
+
 /* Name, url, scriptId ... of a node as members of the object begun in `json`, "callFrame" included.
  */
 struct json;
@@ -217,7 +226,8 @@ struct cpuprofile_timeline {
     enum cpuprofile_line_state state;
     bool has_begun;
     uint32_t thread;    /* of the last slice                               */
-    uint64_t shift_ns;  /* added to times of this thread                   */
+    uint64_t from_ns;   /* the thread's first slice, in the profile ...    */
+    uint64_t to_ns;     /* ... and on the line as told                     */
     uint64_t cursor_ns; /* end of what was told, since the profile's start */
 };
 
@@ -234,7 +244,7 @@ void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
 bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry);
 
 /* Microseconds on the axis of the file for a time since the profile's start: never 0, which hides
- * the profile in DevTools. */
+ * the profile in DevTools, nor 2^53 or more, which no reader takes. */
 uint64_t cpuprofile_axis_us(const struct profile *profile, uint64_t time_ns);
 
 #endif

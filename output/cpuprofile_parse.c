@@ -93,7 +93,7 @@ struct parsing {
     uint32_t head_node;
     struct number_list stamps;
     bool has_nodes, has_head, has_samples, has_deltas, has_stamps, has_start, has_end;
-    bool is_quoted; /* startTime or endTime is a text */
+    bool is_start_quoted, is_end_quoted; /* a text */
     struct json_walk *walk;
     struct err *err;
 };
@@ -153,16 +153,16 @@ static bool id_value(struct parsing *p, const struct json_event *event, int64_t 
     return true;
 }
 
-static void time_value(struct parsing *p, const struct json_event *event, double *out,
-                       bool *is_there)
+static void time_value(const struct json_event *event, double *out, bool *is_there, bool *is_quoted)
 {
     char digits[64];
     *is_there = event->kind == JSON_NUMBER;
+    *is_quoted = false;
     *out = event->number;
     if (event->kind == JSON_STRING && event->length < sizeof digits) {
         /* Some writers of the old layout quote their times; check_outer refuses it for the new one.
          */
-        p->is_quoted = true;
+        *is_quoted = true;
         memcpy(digits, event->bytes, event->length);
         digits[event->length] = '\0';
         char *end;
@@ -256,6 +256,11 @@ static bool node_value(struct parsing *p, const struct json_event *event)
         p->children.n = p->n_children_before; /* the last of two equal keys wins */
         if (!goes_on && event->kind != JSON_NULL)
             return refuse(p, "children is not a list");
+    } else if (p->key == KEY_CALL_FRAME) {
+        const struct cpuprofile_node nothing = node_empty(CPUPROFILE_NO_NODE);
+        p->node.name = nothing.name; /* here too */
+        p->node.url = nothing.url;
+        p->node.line = p->node.column = 0;
     }
     if (goes_on)
         p->place = p->key == KEY_CHILDREN ? CHILD_IDS : CALL_FRAME;
@@ -319,9 +324,13 @@ static bool head_node_end(struct parsing *p)
 static bool head_node_value(struct parsing *p, const struct json_event *event)
 {
     struct cpuprofile_node *node = array_at(&p->head, p->head_node);
-    if (p->key == KEY_CHILDREN && event->kind == JSON_ARRAY_BEGIN) {
-        p->place = HEAD_CHILDREN;
-        return true;
+    if (p->key == KEY_CHILDREN) {
+        /* Nodes behind this one are all below it, of an earlier list. */
+        p->head.n = p->ids.n = p->head_node + 1;
+        if (event->kind == JSON_ARRAY_BEGIN) {
+            p->place = HEAD_CHILDREN;
+            return true;
+        }
     }
     if (p->key == KEY_ID) {
         *(bool *)array_at(&p->ids, p->head_node) = true;
@@ -371,9 +380,9 @@ static bool outer_value(struct parsing *p, const struct json_event *event)
     if (is_nested(event))
         json_skip(p->walk);
     if (p->key == KEY_START)
-        time_value(p, event, &p->file->start_us, &p->has_start);
+        time_value(event, &p->file->start_us, &p->has_start, &p->is_start_quoted);
     else
-        time_value(p, event, &p->file->end_us, &p->has_end);
+        time_value(event, &p->file->end_us, &p->has_end, &p->is_end_quoted);
     return true;
 }
 
@@ -452,7 +461,8 @@ static bool check_outer(const struct parsing *p, struct err *err)
         return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "no nodes");
     if (p->has_nodes && p->has_deltas && !p->has_samples)
         return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "timeDeltas without samples");
-    if (!p->has_start || !p->has_end || (p->is_quoted && p->has_nodes) ||
+    if (!p->has_start || !p->has_end ||
+        ((p->is_start_quoted || p->is_end_quoted) && p->has_nodes) ||
         !(fabs(file->start_us) <= CPUPROFILE_MAX_EXACT) ||
         !(fabs(file->end_us) <= CPUPROFILE_MAX_EXACT))
         return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,

@@ -22,7 +22,8 @@ static uint32_t add_frame(struct profile_builder *builder, const struct cpuprofi
         .line = node->line,
         .column = node->column,
     };
-    bool is_idle = node->depth == 1 && node->line == 0 && text_equals(node->name, "(idle)");
+    bool is_idle = node->depth == 1 && node->line == 0 && node->url.length == 0 &&
+                   text_equals(node->name, "(idle)");
     struct profile_frame frame = {
         .function = profile_add_function(builder, &function),
         .flags = is_idle ? PROFILE_FRAME_IDLE : 0,
@@ -137,7 +138,9 @@ bool cpuprofile_read(const uint8_t *data, size_t size_bytes, const struct format
         stacks = add_stacks(builder, &file);
         ok = stacks != NULL || err_fail_memory(err);
     }
-    if (ok && file.is_evenly_spread)
+    if (ok && file.samples.n == 0)
+        format_note(notes, "no samples in the file; hit counts alone are not read");
+    if (ok && file.is_evenly_spread && file.samples.n != 0)
         format_note(notes, "no times in the file: samples are spread evenly");
     if (ok && file.is_reordered)
         format_note(notes, "samples were not in order of time: sorted");

@@ -104,8 +104,13 @@ static bool link_children(struct array *nodes, const struct id_table *table,
     for (size_t i = 0; i < parents->n; i++) {
         const struct cpuprofile_parent *key = array_at(parents, i);
         uint32_t parent = key->is_there ? id_find(table, key->id) : CPUPROFILE_NO_NODE;
-        if (parent != CPUPROFILE_NO_NODE)
-            ((struct cpuprofile_node *)array_at(nodes, i))->parent = parent;
+        struct cpuprofile_node *node = array_at(nodes, i);
+        if (parent == CPUPROFILE_NO_NODE)
+            continue;
+        if (node->parent != CPUPROFILE_NO_NODE && node->parent != parent)
+            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "node %lld has two parents",
+                            (long long)node->id);
+        node->parent = parent;
     }
     return true;
 }

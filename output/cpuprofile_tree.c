@@ -9,9 +9,7 @@
 
 #include "cpuprofile.h"
 #include "json_write.h"
-
-#define DEFAULT_INTERVAL_NS                                                                        \
-    1000000u /* of profiles that know no time: each count is shown as so much */
+#include "profile_copy.h"
 
 /* What makes two frames different for a viewer. */
 static bool functions_look_equal(const struct profile *profile, uint32_t a, uint32_t b)
@@ -305,6 +303,12 @@ void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
         (struct cpuprofile_timeline){.tree = tree, .line = line_of(tree->profile, selection)};
 }
 
+/* When a moment of the thread is told. */
+static uint64_t told_ns(const struct cpuprofile_timeline *timeline, uint64_t time_ns)
+{
+    return add_saturated(timeline->to_ns, time_ns - timeline->from_ns);
+}
+
 bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry)
 {
     const struct cpuprofile_tree *tree = timeline->tree;
@@ -319,13 +323,13 @@ bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpupr
         *entry = (struct cpuprofile_entry){.node = CPUPROFILE_ROOT, .begin_ns = end_ns};
         return true;
     } else {
-        /* Threads one after another: the next begins where this one ended (the difference may wrap,
-         * the sum is right again). */
-        if (timeline->has_begun && slice->thread != timeline->thread)
-            timeline->shift_ns = timeline->cursor_ns - slice->begin_ns;
+        /* Threads one after another: the next begins where this one ended. */
+        if (!timeline->has_begun || slice->thread != timeline->thread) {
+            timeline->from_ns = slice->begin_ns;
+            timeline->to_ns = timeline->has_begun ? timeline->cursor_ns : slice->begin_ns;
+        }
         timeline->thread = slice->thread;
-        uint64_t begin_ns = slice->begin_ns + timeline->shift_ns;
-        if (timeline->has_begun && begin_ns > timeline->cursor_ns) {
+        if (timeline->has_begun && told_ns(timeline, slice->begin_ns) > timeline->cursor_ns) {
             *entry =
                 (struct cpuprofile_entry){.node = CPUPROFILE_IDLE, .begin_ns = timeline->cursor_ns};
             timeline->state = CPUPROFILE_LINE_SLICE_WAITS;
@@ -333,16 +337,18 @@ bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpupr
         }
     }
     *entry = (struct cpuprofile_entry){.node = tree->node_of_stack[slice->stack],
-                                       .begin_ns = slice->begin_ns + timeline->shift_ns};
-    timeline->cursor_ns = slice->end_ns + timeline->shift_ns;
+                                       .begin_ns = told_ns(timeline, slice->begin_ns)};
+    timeline->cursor_ns = told_ns(timeline, slice->end_ns);
     timeline->has_begun = true;
     return true;
 }
 
 uint64_t cpuprofile_axis_us(const struct profile *profile, uint64_t time_ns)
 {
+    const uint64_t MAX_US = (uint64_t)CPUPROFILE_MAX_EXACT;
     uint64_t base_us = profile->start_time_ns / 1000;
-    return (base_us == 0 ? 1 : base_us) + (time_ns + 500) / 1000;
+    uint64_t us = (base_us == 0 ? 1 : base_us) + time_ns / 1000 + (time_ns % 1000 >= 500);
+    return us < MAX_US ? us : MAX_US;
 }
 
 /* ---- frames -----------------------------------------------------------------------------------
