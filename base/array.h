@@ -6,6 +6,7 @@
 #ifndef SAMPLER_BASE_ARRAY_H
 #define SAMPLER_BASE_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct array {
@@ -21,6 +22,10 @@ void array_deinit(struct array *array);
 /* A zeroed new element at the end, or NULL when out of memory (the array is unchanged). Valid until
  * the next push. */
 void *array_push(struct array *array);
+
+/* Room for `n` more elements, so that their pushes cannot fail. False when out of memory (the array
+ * is unchanged). */
+bool array_reserve(struct array *array, size_t n);
 
 /* `index` < n. */
 static inline void *array_at(const struct array *array, size_t index)

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "digits.h"
+
 enum sink_kind { SINK_FILE, SINK_DIRECT, SINK_BUFFER, SINK_FAILING };
 
 #define STAGE_BYTES ((size_t)64 * 1024)
@@ -226,13 +228,10 @@ bool sink_format(struct sink *sink, const char *format, ...)
 
 bool sink_u64(struct sink *sink, uint64_t value)
 {
-    char digits[20];
-    size_t pos = sizeof digits;
-    do {
-        digits[--pos] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    return sink_write(sink, digits + pos, sizeof digits - pos);
+    char digits[DIGITS_MAX];
+    char *end = digits + sizeof digits;
+    char *first = digits_before(end, value);
+    return sink_write(sink, first, (size_t)(end - first));
 }
 
 bool sink_u8(struct sink *sink, uint8_t value)

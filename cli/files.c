@@ -101,19 +101,38 @@ bool path_is_recording(const char *path)
     return yes;
 }
 
+/* Formats look at the begin of a file, not at all of it. */
+#define HEAD_BYTES ((size_t)256 * 1024)
+
+/* Why a file that is no profile we read is refused; `written` is the format it is of, if we know.
+ */
+static void refuse_input(const struct format *written, const struct file_bytes *bytes,
+                         struct err *err)
+{
+    if (bytes->size_bytes == 0)
+        err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "the file is empty");
+    else if (written != NULL)
+        err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+                 "%s can be written, not read; take the recording or the profile it was made from",
+                 written->name);
+    else
+        err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+                 "neither its content nor its extension is one we read; `sampler formats` lists "
+                 "them");
+}
+
 const struct format *format_for_reading(const char *path, const struct file_bytes *bytes,
                                         struct err *err)
 {
-    const struct format *format = format_by_content(bytes->data, bytes->size_bytes);
+    size_t head_bytes = bytes->size_bytes < HEAD_BYTES ? bytes->size_bytes : HEAD_BYTES;
+    const struct format *format = format_by_content(bytes->data, head_bytes);
     const struct format *named = format_by_path(path);
     /* A format that cannot be told by its content (diff-folded) is what its name says. */
-    if (format == NULL || format->read == NULL ||
-        (named != NULL && named->read != NULL && named->sniff == NULL))
+    if (format == NULL || (named != NULL && named->read != NULL && named->sniff == NULL))
         format = named;
     if (format != NULL && format->read != NULL)
         return format;
-    err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
-             "neither its content nor its extension is one we read; `sampler formats` lists them");
+    refuse_input(format, bytes, err);
     err_name_file(err, path);
     return NULL;
 }
@@ -147,14 +166,22 @@ const struct format *format_for_writing(const char *path, const char *name, stru
     return NULL;
 }
 
-bool profile_load(const char *path, const struct file_bytes *bytes,
-                  const struct format_options *options, struct profile **out, struct err *err)
+static void unload_input(void *input)
+{
+    file_unload(input);
+}
+
+bool profile_load(const char *path, struct file_bytes *bytes, const struct format_options *options,
+                  struct profile **out, struct err *err)
 {
     const struct format *format = format_for_reading(path, bytes, err);
     if (format == NULL)
         return false;
     struct format_notes notes = notes_to_stderr(path);
-    return format->read(bytes->data, bytes->size_bytes, options, &notes, out, err) ||
+    struct format_options with_input = *options;
+    with_input.input_done = unload_input;
+    with_input.input = bytes;
+    return format->read(bytes->data, bytes->size_bytes, &with_input, &notes, out, err) ||
            err_name_file(err, path);
 }
 

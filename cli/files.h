@@ -37,8 +37,8 @@ const struct format *format_for_reading(const char *path, const struct file_byte
 const struct format *format_for_writing(const char *path, const char *name, struct err *err);
 
 /* Reads a profile of any format (not a recording). Warnings go to stderr, each named by the path.
- */
-MUST_CHECK bool profile_load(const char *path, const struct file_bytes *bytes,
+ * The bytes may be unloaded already when it returns. */
+MUST_CHECK bool profile_load(const char *path, struct file_bytes *bytes,
                              const struct format_options *options, struct profile **out,
                              struct err *err);
 

@@ -9,6 +9,7 @@
 
 #include "convert.h"
 #include "files.h"
+#include "losses.h"
 #include "pattern.h"
 
 /* ---- losses, told once ----------------------------------------------------------------------- */
@@ -162,6 +163,8 @@ bool profile_save(const struct save_request *request, struct err *err)
     struct profile *made = NULL;
     const struct profile *samples = request->profile;
     bool ok;
+    const struct format_notes notes = {.note = hear, .context = &heard};
+    losses_note(request->profile, request->format, &notes);
     if (request->format->is_one_thread)
         ok = profile_with_samples(request->profile, &samples, &made, err) &&
              save_threads(request, samples, &heard, err);

@@ -6,6 +6,7 @@
  * docs/formats/chrome-trace.md has the layout. Written, not read. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpuprofile.h"
 #include "json_write.h"
@@ -76,11 +77,11 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
             continue;
         json_object_begin(json);
         json_key(json, "id");
-        json_u64(json, (uint64_t)i + 1);
+        json_u64(json, cpuprofile_node_id(tree, i));
         cpuprofile_write_call_frame(json, tree, i);
         if (i != CPUPROFILE_ROOT) {
             json_key(json, "parent");
-            json_u64(json, (uint64_t)node->parent + 1);
+            json_u64(json, cpuprofile_node_id(tree, node->parent));
         }
         json_object_end(json);
     }
@@ -99,7 +100,7 @@ static uint64_t write_samples(struct json *json, const struct cpuprofile_tree *t
     json_array_begin(json);
     cpuprofile_timeline_init(&timeline, tree, selection);
     while (cpuprofile_timeline_next(&timeline, &entry))
-        json_u64(json, (uint64_t)entry.node + 1);
+        json_u64(json, cpuprofile_node_id(tree, entry.node));
     json_array_end(json);
     json_object_end(json);
 
@@ -133,7 +134,8 @@ static bool write_thread(struct json *json, const struct profile *profile, uint3
         json_key(json, "startTime");
         json_u64(json, start_us);
         end_data(json);
-        begin_event(json, "ProfileChunk", PROFILER_CATEGORY, "P", ids, start_us + 1);
+        begin_event(json, "ProfileChunk", PROFILER_CATEGORY, "P", ids,
+                    cpuprofile_axis_us(profile, 1000));
         begin_data(json, thread);
         uint64_t last_us = write_samples(json, &tree, selection);
         end_data(json);
@@ -156,7 +158,13 @@ static bool write_thread(struct json *json, const struct profile *profile, uint3
     return ok;
 }
 
-/* Viewers need ids that differ: threads of formats without ids get their number in the table. */
+/* A thread to be written. */
+struct traced {
+    uint32_t thread;
+    struct thread_ids ids;
+};
+
+/* Threads and processes of formats without ids get their number in the table. */
 static struct thread_ids ids_of(const struct profile *profile, uint32_t thread)
 {
     const struct profile_thread *row = &profile->threads[thread];
@@ -165,43 +173,89 @@ static struct thread_ids ids_of(const struct profile *profile, uint32_t thread)
                                .tid = row->tid != 0 ? row->tid : thread + 1};
 }
 
-static void write_names(struct json *json, const struct profile *profile, uint32_t thread)
+static int traced_compare(const void *left, const void *right)
 {
-    struct thread_ids ids = ids_of(profile, thread);
-    const struct profile_thread *row = &profile->threads[thread];
+    const struct traced *a = left, *b = right;
+    if (a->ids.tid != b->ids.tid)
+        return a->ids.tid < b->ids.tid ? -1 : 1;
+    if (a->ids.pid != b->ids.pid)
+        return a->ids.pid < b->ids.pid ? -1 : 1;
+    return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+static int thread_compare(const void *left, const void *right)
+{
+    const struct traced *a = left, *b = right;
+    return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+/* Viewers find a thread by both its ids: of equal ones (runs merged, ids used again) the first
+ * thread keeps them, the others get thread ids beyond all there are. */
+static void ids_make_different(struct traced *all, size_t n)
+{
+    if (n == 0)
+        return;
+    qsort(all, n, sizeof *all, traced_compare);
+    struct thread_ids before = {0};
+    uint64_t free_tid = all[n - 1].ids.tid + 1;
+    for (size_t i = 0; i < n; i++) {
+        struct thread_ids ids = all[i].ids;
+        if (i > 0 && ids.tid == before.tid && ids.pid == before.pid)
+            all[i].ids.tid = free_tid++;
+        before = ids;
+    }
+    qsort(all, n, sizeof *all, thread_compare);
+}
+
+/* The threads with samples, in order; samples are in order of threads. False when out of memory. */
+static bool traced_find(const struct profile *profile, struct traced **out, size_t *n_out)
+{
+    struct traced *all = calloc((size_t)profile->n_threads + 1, sizeof *all);
+    size_t n = 0;
+    for (size_t i = 0; all != NULL && i < profile->n_samples; i++) {
+        uint32_t thread = profile->samples[i].thread;
+        if (n == 0 || all[n - 1].thread != thread)
+            all[n++] = (struct traced){.thread = thread, .ids = ids_of(profile, thread)};
+    }
+    *out = all;
+    *n_out = n;
+    if (all != NULL)
+        ids_make_different(all, n);
+    return all != NULL;
+}
+
+static void write_names(struct json *json, const struct profile *profile,
+                        const struct traced *traced)
+{
+    const struct profile_thread *row = &profile->threads[traced->thread];
     struct text process_name = profile_text(profile, profile->processes[row->process].name);
     struct text name = profile_text(profile, row->name);
     if (process_name.length != 0)
-        name_event(json, "process_name", ids, process_name);
+        name_event(json, "process_name", traced->ids, process_name);
     if (name.length != 0 || process_name.length != 0)
-        name_event(json, "thread_name", ids, name.length != 0 ? name : process_name);
+        name_event(json, "thread_name", traced->ids, name.length != 0 ? name : process_name);
 }
 
 static bool write_profile(const struct profile *profile, const struct format_notes *notes,
                           struct sink *out, struct err *err)
 {
-    bool *has_samples = calloc((size_t)profile->n_threads + 1, sizeof *has_samples);
-    if (has_samples == NULL)
+    struct traced *all = NULL;
+    size_t n = 0;
+    if (!traced_find(profile, &all, &n))
         return err_fail_memory(err);
-    for (size_t i = 0; i < profile->n_samples; i++)
-        has_samples[profile->samples[i].thread] = true;
     struct json json = json_make(out, 0);
     bool ok = true;
     json_object_begin(&json);
     json_key(&json, "traceEvents");
     json_array_begin(&json);
-    for (uint32_t thread = 0; thread < profile->n_threads; thread++) {
-        if (has_samples[thread])
-            write_names(&json, profile, thread);
-    }
-    for (uint32_t thread = 0; ok && thread < profile->n_threads; thread++) {
-        if (has_samples[thread])
-            ok = write_thread(&json, profile, thread, ids_of(profile, thread), notes, err);
-    }
+    for (size_t i = 0; i < n; i++)
+        write_names(&json, profile, &all[i]);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = write_thread(&json, profile, all[i].thread, all[i].ids, notes, err);
     json_array_end(&json);
     json_object_end(&json);
     sink_text(out, "\n");
-    free(has_samples);
+    free(all);
     return ok;
 }
 
@@ -217,10 +271,21 @@ static bool chrome_trace_write(const struct profile *profile, const struct forma
     return ok;
 }
 
+/* An object with traceEvents, or a bare list of events: for a clear word, as there is no reader. */
+static int chrome_trace_sniff(const uint8_t *head, size_t head_bytes)
+{
+    static const char events[] = "\"traceEvents\"", phase[] = "\"ph\"";
+    char bracket = json_first_bracket(head, head_bytes);
+    if (bracket == '{')
+        return memmem(head, head_bytes, events, strlen(events)) != NULL ? 90 : 0;
+    return bracket == '[' && memmem(head, head_bytes, phase, strlen(phase)) != NULL ? 60 : 0;
+}
+
 const struct format format_chrome_trace = {
     .name = "chrome-trace",
     .extensions = (const char *const[]){"trace.json", NULL},
     .about = "Chrome trace with all threads: Chrome DevTools, speedscope, Perfetto",
     .keeps = KEEPS_SAMPLES | KEEPS_TIMES | KEEPS_FILES | KEEPS_THREADS | KEEPS_PROCESSES,
+    .sniff = chrome_trace_sniff,
     .write = chrome_trace_write,
 };

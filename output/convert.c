@@ -14,23 +14,32 @@ uint32_t profile_kind_find(const struct profile *profile, enum profile_unit unit
     return kind;
 }
 
-uint64_t profile_sample_ns(const struct profile *profile, size_t index)
+/* What tells how long samples are. */
+static struct profile_lengths lengths_find(const struct profile *profile)
 {
-    const uint64_t *values = profile->values + index * profile->n_kinds;
-    uint32_t kind = profile_kind_find(profile, PROFILE_UNIT_NS);
-    if (kind < profile->n_kinds)
-        return values[kind];
-    kind = profile_kind_find(profile, PROFILE_UNIT_COUNT);
-    if (kind == profile->n_kinds)
-        return 0;
-    return multiply_saturated(values[kind],
-                              profile->period != 0 ? profile->period : CONVERT_UNKNOWN_PERIOD_NS);
+    struct profile_lengths lengths = {.kind = profile_kind_find(profile, PROFILE_UNIT_NS),
+                                      .ns_each = 1};
+    if (lengths.kind < profile->n_kinds)
+        return lengths;
+    lengths.kind = profile_kind_find(profile, PROFILE_UNIT_COUNT);
+    if (lengths.kind == profile->n_kinds)
+        lengths.ns_each = 0;
+    else
+        lengths.ns_each = profile->period != 0 ? profile->period : CONVERT_UNKNOWN_PERIOD_NS;
+    return lengths;
 }
 
-static bool weights_are_known(const struct profile *profile)
+static uint64_t length_ns(const struct profile *profile, struct profile_lengths lengths,
+                          size_t index)
 {
-    return profile_kind_find(profile, PROFILE_UNIT_NS) < profile->n_kinds ||
-           profile_kind_find(profile, PROFILE_UNIT_COUNT) < profile->n_kinds;
+    return lengths.ns_each == 0
+               ? 0
+               : multiply_saturated(profile_value(profile, index, lengths.kind), lengths.ns_each);
+}
+
+uint64_t profile_sample_ns(const struct profile *profile, size_t index)
+{
+    return length_ns(profile, lengths_find(profile), index);
 }
 
 /* The first sample of `thread` or of a later one. */
@@ -49,12 +58,14 @@ static size_t first_sample(const struct profile *profile, uint64_t thread)
 
 struct profile_timeline profile_timeline_make(const struct profile *profile)
 {
-    return (struct profile_timeline){.profile = profile, .end = profile->n_samples};
+    return (struct profile_timeline){
+        .profile = profile, .lengths = lengths_find(profile), .end = profile->n_samples};
 }
 
 struct profile_timeline profile_timeline_make_thread(const struct profile *profile, uint32_t thread)
 {
     return (struct profile_timeline){.profile = profile,
+                                     .lengths = lengths_find(profile),
                                      .next = first_sample(profile, thread),
                                      .end = first_sample(profile, (uint64_t)thread + 1)};
 }
@@ -70,11 +81,10 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* A sample taken at its time, for what passed before it. */
-static void place_sampled(const struct profile *profile, uint64_t cursor_ns,
+static void place_sampled(const struct profile *profile, uint64_t cursor_ns, uint64_t weight_ns,
                           struct profile_slice *slice)
 {
     uint64_t time_ns = profile->samples[slice->sample].time_ns;
-    uint64_t weight_ns = profile_sample_ns(profile, slice->sample);
     uint64_t begin_ns = time_ns > weight_ns ? time_ns - weight_ns : 0;
     bool runs_on = begin_ns <= add_saturated(cursor_ns, profile->period / 2);
     slice->begin_ns = runs_on ? cursor_ns : begin_ns;
@@ -82,14 +92,15 @@ static void place_sampled(const struct profile *profile, uint64_t cursor_ns,
 }
 
 /* A sample that begins at its time. */
-static void place_measured(const struct profile *profile, struct profile_slice *slice)
+static void place_measured(const struct profile *profile, bool is_known, uint64_t weight_ns,
+                           struct profile_slice *slice)
 {
     const struct profile_sample *sample = &profile->samples[slice->sample];
     const struct profile_sample *next = sample + 1;
     bool has_next = slice->sample + 1 < profile->n_samples && next->thread == sample->thread;
     slice->begin_ns = sample->time_ns;
-    if (weights_are_known(profile)) {
-        slice->end_ns = add_saturated(sample->time_ns, profile_sample_ns(profile, slice->sample));
+    if (is_known) {
+        slice->end_ns = add_saturated(sample->time_ns, weight_ns);
         if (has_next)
             slice->end_ns = earlier(slice->end_ns, next->time_ns);
     } else {
@@ -98,12 +109,11 @@ static void place_measured(const struct profile *profile, struct profile_slice *
 }
 
 /* Nothing is known of a thread before its first sample: that one begins where it did. */
-static uint64_t line_start(const struct profile *profile, size_t index)
+static uint64_t line_start(const struct profile *profile, size_t index, uint64_t weight_ns)
 {
     if (!profile->has_times)
         return 0;
     uint64_t time_ns = profile->samples[index].time_ns;
-    uint64_t weight_ns = profile_sample_ns(profile, index);
     return time_ns > weight_ns ? time_ns - weight_ns : 0;
 }
 
@@ -115,17 +125,19 @@ bool profile_timeline_next(struct profile_timeline *timeline, struct profile_sli
         return false;
     timeline->next++;
     const struct profile_sample *sample = &profile->samples[index];
+    uint64_t weight_ns = length_ns(profile, timeline->lengths, index);
+    bool is_known = timeline->lengths.ns_each != 0;
     *slice =
         (struct profile_slice){.sample = index, .thread = sample->thread, .stack = sample->stack};
     if (index == 0 || sample[-1].thread != sample->thread)
-        timeline->cursor_ns = line_start(profile, index);
+        timeline->cursor_ns = line_start(profile, index, weight_ns);
     if (!profile->has_times) {
         slice->begin_ns = timeline->cursor_ns;
-        slice->end_ns = add_saturated(slice->begin_ns, profile_sample_ns(profile, index));
-    } else if (profile->period != 0 && weights_are_known(profile)) {
-        place_sampled(profile, timeline->cursor_ns, slice);
+        slice->end_ns = add_saturated(slice->begin_ns, weight_ns);
+    } else if (profile->period != 0 && is_known) {
+        place_sampled(profile, timeline->cursor_ns, weight_ns, slice);
     } else {
-        place_measured(profile, slice);
+        place_measured(profile, is_known, weight_ns, slice);
     }
     timeline->cursor_ns = slice->end_ns;
     return true;

@@ -36,8 +36,15 @@ uint64_t profile_sample_ns(const struct profile *profile, size_t index);
 
 /* ---- the time line: O(1) memory ---- */
 
+/* A sample's number of this kind, times ns_each, is how long it is; ns_each 0: nobody knows. */
+struct profile_lengths {
+    uint32_t kind;
+    uint64_t ns_each;
+};
+
 struct profile_timeline {
     const struct profile *profile;
+    struct profile_lengths lengths;
     size_t next;        /* sample to come                            */
     size_t end;         /* behind the last                           */
     uint64_t cursor_ns; /* where the thread's line has come to       */

@@ -11,6 +11,7 @@
 #include "array.h"
 #include "convert.h"
 #include "format.h"
+#include "number_list.h"
 
 extern const struct format format_cpuprofile;
 extern const struct format format_chrome_trace;
@@ -32,22 +33,24 @@ struct cpuprofile_node {
 #define CPUPROFILE_MAX_EXACT                                                                       \
     9007199254740991.0 /* 2^53 - 1: ids and times beyond are not what was meant */
 
-struct json_reader;
+#define CPUPROFILE_MAX_NODES ((size_t)INT32_MAX)
 
 /* A checked file: parents make a forest, every sample names a node, samples are in order of time.
  */
 struct cpuprofile {
-    struct arena *arena;        /* texts                                        */
-    struct json_reader *reader; /* NULL once parsed                                   */
-    struct array nodes;         /* of struct cpuprofile_node                    */
-    uint32_t root;              /* the first root; its name is not shown        */
-    bool is_old;                /* the `head` layout                            */
-    bool is_evenly_spread;      /* no times in the file                         */
-    bool is_reordered;          /* samples were not in order of time            */
+    struct arena *arena;   /* texts                                        */
+    struct array nodes;    /* of struct cpuprofile_node                    */
+    uint32_t root;         /* the first root; its name is not shown        */
+    bool is_old;           /* the `head` layout                            */
+    bool is_evenly_spread; /* no times in the file                         */
+    bool is_reordered;     /* samples were not in order of time            */
+    bool has_deltas;       /* `times` are distances, the first from start_us */
     double start_us;
     double end_us;
-    struct array samples; /* of double: index of the node                       */
-    struct array times;   /* of double: microseconds, as many as samples        */
+    double first_us; /* of the samples; start_us if there are none */
+    double last_us;
+    struct number_list samples; /* index of the node                            */
+    struct number_list times;   /* microseconds, as many as samples; none when evenly spread */
 };
 
 /* Fills `file`, which cpuprofile_deinit empties also after a failure. Borrows `data`. */
@@ -67,11 +70,63 @@ struct cpuprofile_parent {
     int64_t id;
 };
 MUST_CHECK bool cpuprofile_resolve(struct cpuprofile *file, const struct array *children,
-                                   const struct array *parents, struct array *stored_times,
+                                   const struct array *parents, struct number_list *stored_times,
                                    struct err *err);
 
-/* Time from sample `index` to the next one, for the last to the end of the file; never negative. */
-double cpuprofile_weight_us(const struct cpuprofile *file, size_t index);
+/* The samples of a file in order of time. A sample lasts until the next, the last one to the end of
+ * the file (or no time). */
+struct cpuprofile_sample {
+    uint32_t node; /* index */
+    double begin_us;
+    double end_us; /* >= begin_us */
+};
+
+struct cpuprofile_samples {
+    const struct cpuprofile *file;
+    size_t next;
+    double next_us; /* when it begins; meaningful when next < n */
+};
+
+/* When sample `index` is, `before_us` being when the one before it is; that, behind the last. */
+static inline double cpuprofile_time_us(const struct cpuprofile *file, size_t index,
+                                        double before_us)
+{
+    size_t n = file->samples.n;
+    if (index >= n)
+        return before_us;
+    if (file->is_evenly_spread)
+        return file->start_us + (double)index * ((file->end_us - file->start_us) / (double)n);
+    double stored = number_list_at(&file->times, index);
+    return file->has_deltas ? before_us + stored : stored;
+}
+
+static inline struct cpuprofile_samples cpuprofile_samples_make(const struct cpuprofile *file)
+{
+    return (struct cpuprofile_samples){.file = file,
+                                       .next_us = cpuprofile_time_us(file, 0, file->start_us)};
+}
+
+/* False after the last. */
+static inline bool cpuprofile_samples_next(struct cpuprofile_samples *samples,
+                                           struct cpuprofile_sample *sample)
+{
+    const struct cpuprofile *file = samples->file;
+    size_t index = samples->next;
+    if (index == file->samples.n)
+        return false;
+    double begin_us = samples->next_us;
+    samples->next = index + 1;
+    samples->next_us = cpuprofile_time_us(file, index + 1, begin_us);
+    double end_us = samples->next < file->samples.n ? samples->next_us : file->end_us;
+    *sample = (struct cpuprofile_sample){.node = (uint32_t)number_list_at(&file->samples, index),
+                                         .begin_us = begin_us,
+                                         .end_us = end_us > begin_us ? end_us : begin_us};
+    return true;
+}
+
+/* The '{' or '[' a JSON file begins with, after white space; NUL if it begins with something else.
+ */
+char json_first_bracket(const uint8_t *head, size_t head_bytes);
 
 /* The functions of format_cpuprofile (format.h says what each does). */
 MUST_CHECK bool cpuprofile_read(const uint8_t *data, size_t size_bytes,
@@ -87,7 +142,7 @@ MUST_CHECK bool cpuprofile_dump(const uint8_t *data, size_t size_bytes,
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-/* A node of the tree to be written. Its id in the file is its index + 1. */
+/* A node of the tree to be written. */
 struct cpuprofile_out_node {
     uint32_t function; /* of the profile; 0 for the made-up ones (root, idle, truncated)   */
     uint32_t parent;   /* index; the root is its own parent                                */
@@ -140,6 +195,15 @@ static inline bool cpuprofile_has_node(const struct cpuprofile_tree *tree, uint3
                                            : true;
 }
 
+/* Ids in the file run from 1, without those that do not stand in it. */
+static inline uint64_t cpuprofile_node_id(const struct cpuprofile_tree *tree, uint32_t index)
+{
+    uint64_t id = (uint64_t)index + 1;
+    id -= index > CPUPROFILE_IDLE && !tree->has_idle;
+    id -= index > CPUPROFILE_TRUNCATED && !tree->is_cut;
+    return id;
+}
+
 /* Name, url, scriptId ... of a node as members of the object begun in `json`, "callFrame" included.
  */
 struct json;
@@ -162,7 +226,8 @@ struct cpuprofile_timeline {
     enum cpuprofile_line_state state;
     bool has_begun;
     uint32_t thread;    /* of the last slice                               */
-    uint64_t shift_ns;  /* added to times of this thread                   */
+    uint64_t from_ns;   /* the thread's first slice, in the profile ...    */
+    uint64_t to_ns;     /* ... and on the line as told                     */
     uint64_t cursor_ns; /* end of what was told, since the profile's start */
 };
 
@@ -179,7 +244,7 @@ void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
 bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry);
 
 /* Microseconds on the axis of the file for a time since the profile's start: never 0, which hides
- * the profile in DevTools. */
+ * the profile in DevTools, nor 2^53 or more, which no reader takes. */
 uint64_t cpuprofile_axis_us(const struct profile *profile, uint64_t time_ns);
 
 #endif

@@ -171,12 +171,12 @@ static bool write_rows(struct json *json, const struct cpuprofile *file, const s
     return true;
 }
 
-static void number_or_null(struct json *json, const char *key, const struct array *times,
-                           size_t index)
+static void time_or_null(struct json *json, const char *key, const struct cpuprofile *file,
+                         double time_us)
 {
     json_key(json, key);
-    if (index < times->n)
-        json_f64(json, round3(*(const double *)array_at(times, index)));
+    if (file->samples.n != 0)
+        json_f64(json, round3(time_us));
     else
         json_null(json);
 }
@@ -193,8 +193,8 @@ static void write_scalars(struct json *json, const struct cpuprofile *file, doub
     json_f64(json, round3(file->start_us));
     json_key(json, "endUs");
     json_f64(json, round3(file->end_us));
-    number_or_null(json, "firstSampleUs", &file->times, 0);
-    number_or_null(json, "lastSampleUs", &file->times, file->times.n - 1);
+    time_or_null(json, "firstSampleUs", file, file->first_us);
+    time_or_null(json, "lastSampleUs", file, file->last_us);
     json_key(json, "timesFromEvenSpread");
     json_bool(json, file->is_evenly_spread);
     json_key(json, "samplesReordered");
@@ -209,15 +209,17 @@ static bool collect(struct classes *classes, const struct cpuprofile *file, stru
     struct intern *keys = intern_create(arena);
     bool ok = keys != NULL || err_fail_memory(err);
     *total_us = 0;
-    for (size_t i = 0; ok && i < file->samples.n; i++) {
-        uint32_t node = (uint32_t) * (const double *)array_at(&file->samples, i);
+    struct cpuprofile_samples samples = cpuprofile_samples_make(file);
+    struct cpuprofile_sample sample;
+    while (ok && cpuprofile_samples_next(&samples, &sample)) {
+        uint32_t node = sample.node;
         if (classes->of_node[node] == UINT32_MAX)
             ok = classes_add(classes, file, node, keys, arena, err);
         if (!ok)
             break;
         struct row *row = array_at(&classes->rows, classes->of_node[node]);
         row->n_samples++;
-        row->us += cpuprofile_weight_us(file, i);
+        row->us += sample.end_us - sample.begin_us;
     }
     for (size_t i = 0; ok && i < classes->rows.n; i++)
         *total_us += round3(((const struct row *)array_at(&classes->rows, i))->us);

@@ -3,459 +3,491 @@
  *   events -> nodes with the ids of their children, samples, times as stored -> cpuprofile_resolve
  *
  * Keys may come in any order and the last of two equal ones wins, so nothing is resolved before the
- * end. */
+ * end. Every event is either of the place it comes in (a key, the end of an object) or the value of
+ * the key that was last. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
 #include "cpuprofile.h"
+#include "intern.h"
 #include "json_read.h"
+
+/* What reading is in the middle of. */
+enum place {
+    BEFORE,        /* the outer object            */
+    OUTER,         /* in it                       */
+    NODE_LIST,     /* "nodes"                     */
+    NODE,          /* an object of "nodes"        */
+    CHILD_IDS,     /* "children" of it            */
+    CALL_FRAME,    /* "callFrame" of it           */
+    HEAD_NODE,     /* a node of the old layout    */
+    HEAD_CHILDREN, /* its "children"              */
+};
+
+/* Keys we know, in whatever place they count. */
+enum key {
+    KEY_NONE,
+    KEY_NODES,
+    KEY_HEAD,
+    KEY_SAMPLES,
+    KEY_DELTAS,
+    KEY_STAMPS,
+    KEY_START,
+    KEY_END,
+    KEY_ID,
+    KEY_CALL_FRAME,
+    KEY_CHILDREN,
+    KEY_PARENT,
+    KEY_NAME,
+    KEY_URL,
+    KEY_LINE,
+    KEY_COLUMN,
+};
+
+#define IN(place) (1u << (place))
+#define TEXT(text) text, sizeof(text) - 1
+
+static const struct {
+    const char *text;
+    size_t length;
+    enum key key;
+    unsigned places;
+} key_table[] = {
+    {TEXT("nodes"), KEY_NODES, IN(OUTER)},
+    {TEXT("head"), KEY_HEAD, IN(OUTER)},
+    {TEXT("samples"), KEY_SAMPLES, IN(OUTER)},
+    {TEXT("timeDeltas"), KEY_DELTAS, IN(OUTER)},
+    {TEXT("timestamps"), KEY_STAMPS, IN(OUTER)},
+    {TEXT("startTime"), KEY_START, IN(OUTER)},
+    {TEXT("endTime"), KEY_END, IN(OUTER)},
+    {TEXT("id"), KEY_ID, IN(NODE) | IN(HEAD_NODE)},
+    {TEXT("callFrame"), KEY_CALL_FRAME, IN(NODE)},
+    {TEXT("children"), KEY_CHILDREN, IN(NODE) | IN(HEAD_NODE)},
+    {TEXT("parent"), KEY_PARENT, IN(NODE)},
+    {TEXT("functionName"), KEY_NAME, IN(CALL_FRAME) | IN(HEAD_NODE)},
+    {TEXT("url"), KEY_URL, IN(CALL_FRAME) | IN(HEAD_NODE)},
+    {TEXT("lineNumber"), KEY_LINE, IN(CALL_FRAME) | IN(HEAD_NODE)},
+    {TEXT("columnNumber"), KEY_COLUMN, IN(CALL_FRAME) | IN(HEAD_NODE)},
+};
 
 /* What was read so far. */
 struct parsing {
-    struct json_reader *reader;
     struct cpuprofile *file;
+    struct intern *texts; /* names and urls, in the file's arena */
+    enum place place;
+    enum key key; /* whose value comes next */
+    /* the node being read */
+    struct cpuprofile_node node;
+    struct cpuprofile_parent parent;
+    size_t n_children_before;
+    bool has_id;
+    /* the new layout */
     struct array children; /* of struct cpuprofile_child */
-    struct array deltas;   /* of double       */
-    struct array stamps;   /* of double       */
-    struct array head;     /* of struct cpuprofile_node, the old layout */
+    struct array parents;  /* of struct cpuprofile_parent, one for each node */
+    struct number_list deltas;
+    /* the old one: nodes are added as they begin, the way back up is by their parents */
+    struct array head; /* of struct cpuprofile_node */
+    struct array ids;  /* of bool: whether each of `head` has an id */
+    uint32_t head_node;
+    struct number_list stamps;
     bool has_nodes, has_head, has_samples, has_deltas, has_stamps, has_start, has_end;
-    bool is_quoted; /* startTime or endTime is a text */
+    bool is_start_quoted, is_end_quoted; /* a text */
+    struct json_walk *walk;
     struct err *err;
 };
 
-static bool key_is(const struct json_event *event, const char *key)
-{
-    size_t length = strlen(key);
-    return event->length == length && memcmp(event->bytes, key, length) == 0;
-}
-
 static bool refuse(struct parsing *p, const char *text)
 {
-    return err_fail(p->err, ERR_FORMAT, json_offset(p->reader), "%s", text);
+    return err_fail(p->err, ERR_FORMAT, json_offset(p->walk), "%s", text);
 }
 
-/* Takes the event that follows a key; what begins there is left out unless it is a scalar. */
-static bool scalar(struct parsing *p, struct json_event *event)
+static bool is_nested(const struct json_event *event)
 {
-    if (!json_next(p->reader, event, p->err))
-        return false;
-    if (event->kind == JSON_OBJECT_BEGIN || event->kind == JSON_ARRAY_BEGIN)
-        json_skip(p->reader);
-    return true;
+    return event->kind == JSON_OBJECT_BEGIN || event->kind == JSON_ARRAY_BEGIN;
 }
+
+/* ---- scalars ----------------------------------------------------------------------------------
+ * What begins where a scalar belongs is left out. */
 
 /* A name: a number is shown as its digits, null and anything else as nothing. */
-static bool text_value(struct parsing *p, struct text *out)
+static bool text_value(struct parsing *p, const struct json_event *event, struct text *out)
 {
-    struct json_event event;
-    if (!scalar(p, &event))
-        return false;
-    *out = (struct text){.bytes = ""};
-    if (event.kind == JSON_STRING)
-        *out = (struct text){.bytes = event.bytes, .length = event.length};
-    if (event.kind == JSON_NUMBER) {
-        char digits[32];
-        int length = snprintf(digits, sizeof digits, "%.15g", event.number);
-        *out = (struct text){.bytes = arena_text(p->file->arena, digits, (size_t)length),
-                             .length = (size_t)length};
+    char digits[32];
+    const char *bytes = "";
+    size_t length = 0;
+    if (event->kind == JSON_STRING) {
+        bytes = event->bytes;
+        length = event->length;
+    } else if (event->kind == JSON_NUMBER) {
+        length = (size_t)snprintf(digits, sizeof digits, "%.15g", event->number);
+        bytes = digits;
     }
-    return out->bytes != NULL || err_fail_memory(p->err);
+    uint32_t id;
+    if (!intern_add(p->texts, bytes, length, &id))
+        return err_fail_memory(p->err);
+    *out = intern_text(p->texts, id);
+    return true;
 }
 
 /* Stored from 0 (nodes) or from 1 (head); what cannot be a line is unknown. Older V8 wrote -1 as
  * 4294967295. */
-static bool place_value(struct parsing *p, bool is_one_based, uint32_t *out)
+static uint32_t place_value(const struct json_event *event, bool is_one_based)
 {
-    struct json_event event;
-    if (!scalar(p, &event))
-        return false;
-    double value = event.kind == JSON_NUMBER ? event.number + (is_one_based ? 0 : 1) : 0;
-    *out = value >= 1 && value <= 4294967295.0 ? (uint32_t)value : 0;
-    return true;
+    double value = event->kind == JSON_NUMBER ? event->number + (is_one_based ? 0 : 1) : 0;
+    return value >= 1 && value <= 4294967295.0 ? (uint32_t)value : 0;
 }
 
-static bool id_value(struct parsing *p, int64_t *out)
+static bool is_id(const struct json_event *event)
 {
-    struct json_event event;
-    if (!scalar(p, &event))
-        return false;
-    if (event.kind != JSON_NUMBER || !event.is_integer || fabs(event.number) > CPUPROFILE_MAX_EXACT)
+    return event->kind == JSON_NUMBER && event->is_integer &&
+           fabs(event->number) <= CPUPROFILE_MAX_EXACT;
+}
+
+static bool id_value(struct parsing *p, const struct json_event *event, int64_t *out)
+{
+    if (!is_id(event))
         return refuse(p, "node id is not an integer");
-    *out = (int64_t)event.number;
+    *out = (int64_t)event->number;
     return true;
 }
 
-static bool time_value(struct parsing *p, double *out, bool *is_there)
+static void time_value(const struct json_event *event, double *out, bool *is_there, bool *is_quoted)
 {
-    struct json_event event;
-    if (!scalar(p, &event))
-        return false;
     char digits[64];
-    *is_there = event.kind == JSON_NUMBER;
-    *out = event.number;
-    if (event.kind == JSON_STRING && event.length < sizeof digits) {
+    *is_there = event->kind == JSON_NUMBER;
+    *is_quoted = false;
+    *out = event->number;
+    if (event->kind == JSON_STRING && event->length < sizeof digits) {
         /* Some writers of the old layout quote their times; check_outer refuses it for the new one.
          */
-        p->is_quoted = true;
-        memcpy(digits, event.bytes, event.length);
-        digits[event.length] = '\0';
+        *is_quoted = true;
+        memcpy(digits, event->bytes, event->length);
+        digits[event->length] = '\0';
         char *end;
         *out = strtod(digits, &end);
-        *is_there = event.length > 0 && *end == '\0' && isfinite(*out);
+        *is_there = event->length > 0 && *end == '\0' && isfinite(*out);
     }
+}
+
+/* What both layouts say of a function. */
+static bool frame_value(struct parsing *p, const struct json_event *event, bool is_one_based,
+                        struct cpuprofile_node *node)
+{
+    if (is_nested(event))
+        json_skip(p->walk);
+    if (p->key == KEY_NAME)
+        return text_value(p, event, &node->name);
+    if (p->key == KEY_URL)
+        return text_value(p, event, &node->url);
+    if (p->key == KEY_LINE)
+        node->line = place_value(event, is_one_based);
+    if (p->key == KEY_COLUMN)
+        node->column = place_value(event, is_one_based);
     return true;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------
  */
 
-static bool call_frame_key(struct parsing *p, const struct json_event *key, bool is_one_based,
-                           struct cpuprofile_node *node, bool *is_ours)
+static struct cpuprofile_node node_empty(uint32_t parent)
 {
-    *is_ours = true;
-    if (key_is(key, "functionName"))
-        return text_value(p, &node->name);
-    if (key_is(key, "url"))
-        return text_value(p, &node->url);
-    if (key_is(key, "lineNumber"))
-        return place_value(p, is_one_based, &node->line);
-    if (key_is(key, "columnNumber"))
-        return place_value(p, is_one_based, &node->column);
-    *is_ours = false;
+    return (struct cpuprofile_node){.name.bytes = "", .url.bytes = "", .parent = parent};
+}
+
+static bool node_list(struct parsing *p, const struct json_event *event)
+{
+    p->has_nodes = event->kind == JSON_ARRAY_BEGIN;
+    p->file->nodes.n = p->children.n = p->parents.n = 0;
+    if (p->has_nodes)
+        p->place = NODE_LIST;
+    else if (is_nested(event))
+        json_skip(p->walk);
     return true;
 }
 
-static bool call_frame(struct parsing *p, struct cpuprofile_node *node)
+static bool in_node_list(struct parsing *p, const struct json_event *event)
 {
-    struct json_event event;
-    if (!json_next(p->reader, &event, p->err))
-        return false;
-    if (event.kind == JSON_ARRAY_BEGIN)
-        json_skip(p->reader);
-    if (event.kind != JSON_OBJECT_BEGIN)
+    if (event->kind == JSON_ARRAY_END) {
+        p->place = OUTER;
         return true;
-    for (;;) {
-        bool is_ours;
-        if (!json_next(p->reader, &event, p->err))
-            return false;
-        if (event.kind == JSON_OBJECT_END)
-            return true;
-        if (!call_frame_key(p, &event, false, node, &is_ours))
-            return false;
-        if (!is_ours)
-            json_skip(p->reader);
     }
-}
-
-static bool child_ids(struct parsing *p, uint32_t parent)
-{
-    struct json_event event;
-    if (!json_next(p->reader, &event, p->err))
-        return false;
-    if (event.kind == JSON_NULL)
-        return true;
-    if (event.kind != JSON_ARRAY_BEGIN)
-        return refuse(p, "children is not a list");
-    for (;;) {
-        if (!json_next(p->reader, &event, p->err))
-            return false;
-        if (event.kind == JSON_ARRAY_END)
-            return true;
-        if (event.kind == JSON_OBJECT_BEGIN || event.kind == JSON_ARRAY_BEGIN)
-            json_skip(p->reader);
-        /* What is no id names no node; such children are passed over like ids of nodes that are not
-         * there. */
-        if (event.kind != JSON_NUMBER || !event.is_integer ||
-            fabs(event.number) > CPUPROFILE_MAX_EXACT)
-            continue;
-        struct cpuprofile_child *child = array_push(&p->children);
-        if (child == NULL)
-            return err_fail_memory(p->err);
-        *child = (struct cpuprofile_child){.parent = parent, .id = (int64_t)event.number};
-    }
-}
-
-static bool parent_value(struct parsing *p, struct cpuprofile_parent *out)
-{
-    struct json_event event;
-    if (!scalar(p, &event))
-        return false;
-    out->is_there =
-        event.kind == JSON_NUMBER && event.is_integer && fabs(event.number) <= CPUPROFILE_MAX_EXACT;
-    out->id = out->is_there ? (int64_t)event.number : 0;
+    if (event->kind != JSON_OBJECT_BEGIN)
+        return refuse(p, "a node is not an object");
+    if (p->file->nodes.n >= CPUPROFILE_MAX_NODES)
+        return err_fail(p->err, ERR_LIMIT, json_offset(p->walk), "more than 2^31 nodes");
+    p->place = NODE;
+    p->node = node_empty(CPUPROFILE_NO_NODE);
+    p->parent = (struct cpuprofile_parent){.is_there = false};
+    p->n_children_before = p->children.n;
+    p->has_id = false;
     return true;
 }
 
-static bool node_object(struct parsing *p, struct array *parents)
+static bool node_end(struct parsing *p)
 {
-    struct cpuprofile_node node = {.name.bytes = "", .url.bytes = "", .parent = CPUPROFILE_NO_NODE};
-    struct cpuprofile_parent parent = {0};
-    uint32_t index = (uint32_t)p->file->nodes.n;
-    size_t n_children = p->children.n;
-    bool has_id = false;
-    for (;;) {
-        struct json_event event;
-        bool ok = true;
-        if (!json_next(p->reader, &event, p->err))
-            return false;
-        if (event.kind == JSON_OBJECT_END)
-            break;
-        if (key_is(&event, "id")) {
-            has_id = true;
-            ok = id_value(p, &node.id);
-        } else if (key_is(&event, "callFrame")) {
-            ok = call_frame(p, &node);
-        } else if (key_is(&event, "children")) {
-            p->children.n = n_children; /* the last of two equal keys wins */
-            ok = child_ids(p, index);
-        } else if (key_is(&event, "parent")) {
-            ok = parent_value(p, &parent);
-        } else {
-            json_skip(p->reader);
-        }
-        if (!ok)
-            return false;
-    }
-    if (!has_id)
+    if (!p->has_id)
         return refuse(p, "node id is not an integer");
-    struct cpuprofile_node *slot = array_push(&p->file->nodes);
-    struct cpuprofile_parent *parent_slot = array_push(parents);
-    if (slot == NULL || parent_slot == NULL)
+    struct cpuprofile_node *node = array_push(&p->file->nodes);
+    struct cpuprofile_parent *parent = array_push(&p->parents);
+    if (node == NULL || parent == NULL)
         return err_fail_memory(p->err);
-    *slot = node;
-    *parent_slot = parent;
+    *node = p->node;
+    *parent = p->parent;
+    p->place = NODE_LIST;
     return true;
 }
 
-static bool node_list(struct parsing *p, struct array *parents)
+static bool node_value(struct parsing *p, const struct json_event *event)
 {
-    struct json_event event;
-    if (!json_next(p->reader, &event, p->err))
-        return false;
-    p->has_nodes = event.kind == JSON_ARRAY_BEGIN;
-    p->file->nodes.n = p->children.n = parents->n = 0;
-    if (event.kind == JSON_OBJECT_BEGIN)
-        json_skip(p->reader);
-    if (!p->has_nodes)
-        return true;
-    for (;;) {
-        if (!json_next(p->reader, &event, p->err))
-            return false;
-        if (event.kind == JSON_ARRAY_END)
-            return true;
-        if (event.kind != JSON_OBJECT_BEGIN)
-            return refuse(p, "a node is not an object");
-        if (p->file->nodes.n >= CPUPROFILE_NO_NODE)
-            return err_fail(p->err, ERR_LIMIT, json_offset(p->reader), "more than 2^32 nodes");
-        if (!node_object(p, parents))
-            return false;
+    bool goes_on = (p->key == KEY_CHILDREN && event->kind == JSON_ARRAY_BEGIN) ||
+                   (p->key == KEY_CALL_FRAME && event->kind == JSON_OBJECT_BEGIN);
+    if (is_nested(event) && !goes_on)
+        json_skip(p->walk);
+    if (p->key == KEY_ID) {
+        p->has_id = true;
+        return id_value(p, event, &p->node.id);
     }
+    if (p->key == KEY_PARENT) {
+        p->parent.is_there = is_id(event);
+        p->parent.id = p->parent.is_there ? (int64_t)event->number : 0;
+    } else if (p->key == KEY_CHILDREN) {
+        p->children.n = p->n_children_before; /* the last of two equal keys wins */
+        if (!goes_on && event->kind != JSON_NULL)
+            return refuse(p, "children is not a list");
+    } else if (p->key == KEY_CALL_FRAME) {
+        const struct cpuprofile_node nothing = node_empty(CPUPROFILE_NO_NODE);
+        p->node.name = nothing.name; /* here too */
+        p->node.url = nothing.url;
+        p->node.line = p->node.column = 0;
+    }
+    if (goes_on)
+        p->place = p->key == KEY_CHILDREN ? CHILD_IDS : CALL_FRAME;
+    return true;
+}
+
+/* What is no id names no node; such children are passed over like ids of nodes that are not there.
+ */
+static bool in_child_ids(struct parsing *p, const struct json_event *event)
+{
+    if (event->kind == JSON_ARRAY_END)
+        p->place = NODE;
+    if (is_nested(event))
+        json_skip(p->walk);
+    if (!is_id(event))
+        return true;
+    struct cpuprofile_child *child = array_push(&p->children);
+    if (child == NULL)
+        return err_fail_memory(p->err);
+    *child = (struct cpuprofile_child){.parent = (uint32_t)p->file->nodes.n,
+                                       .id = (int64_t)event->number};
+    return true;
 }
 
 /* ---- the old layout ---------------------------------------------------------------------------
  */
 
-static uint32_t head_add(struct parsing *p, uint32_t parent)
+static bool head_add(struct parsing *p, uint32_t parent)
 {
-    struct cpuprofile_node *node = p->head.n < CPUPROFILE_NO_NODE ? array_push(&p->head) : NULL;
-    if (node == NULL) {
-        err_fail_memory(p->err);
-        return CPUPROFILE_NO_NODE;
-    }
-    *node = (struct cpuprofile_node){.name.bytes = "", .url.bytes = "", .parent = parent};
-    return (uint32_t)(p->head.n - 1);
+    if (p->head.n >= CPUPROFILE_MAX_NODES)
+        return err_fail(p->err, ERR_LIMIT, json_offset(p->walk), "more than 2^31 nodes");
+    struct cpuprofile_node *node = array_push(&p->head);
+    if (node == NULL || array_push(&p->ids) == NULL)
+        return err_fail_memory(p->err);
+    *node = node_empty(parent);
+    p->head_node = (uint32_t)(p->head.n - 1);
+    p->place = HEAD_NODE;
+    return true;
 }
 
-/* One key of a node object of the old layout. A list of children is only begun here: its nodes are
- * the loop's. */
-static bool head_key(struct parsing *p, const struct json_event *key, uint32_t index, bool *has_id,
-                     bool *is_list)
+static bool head_begin(struct parsing *p, const struct json_event *event)
 {
-    struct cpuprofile_node node = *(struct cpuprofile_node *)array_at(&p->head, index);
-    struct json_event event;
-    bool is_ours = true;
-    bool ok = true;
-    *is_list = false;
-    if (key_is(key, "id")) {
-        *has_id = true;
-        ok = id_value(p, &node.id);
-    } else if (key_is(key, "children")) {
-        ok = json_next(p->reader, &event, p->err);
-        *is_list = ok && event.kind == JSON_ARRAY_BEGIN;
-        if (ok && event.kind == JSON_OBJECT_BEGIN)
-            json_skip(p->reader);
-    } else {
-        ok = call_frame_key(p, key, true, &node, &is_ours);
-    }
-    if (ok && !is_ours)
-        json_skip(p->reader);
-    if (ok)
-        *(struct cpuprofile_node *)array_at(&p->head, index) = node;
-    return ok;
+    p->has_head = event->kind == JSON_OBJECT_BEGIN;
+    p->head.n = p->ids.n = 0;
+    if (p->has_head)
+        return head_add(p, CPUPROFILE_NO_NODE);
+    if (is_nested(event))
+        json_skip(p->walk);
+    return true;
 }
 
-/* Nested objects, walked with the parents as the way back: a node ends when its object does. */
-static bool head_tree(struct parsing *p)
+static bool head_node_end(struct parsing *p)
 {
-    struct json_event event;
-    if (!json_next(p->reader, &event, p->err))
-        return false;
-    p->has_head = event.kind == JSON_OBJECT_BEGIN;
-    p->head.n = 0;
-    if (event.kind == JSON_ARRAY_BEGIN)
-        json_skip(p->reader);
-    if (!p->has_head)
-        return true;
-    uint32_t node = head_add(p, CPUPROFILE_NO_NODE);
-    bool in_list = false; /* between the nodes of a list of children of `node` */
-    struct array ids;     /* of bool: whether each node had an id              */
-    array_init(&ids, sizeof(bool));
-    bool ok = node != CPUPROFILE_NO_NODE && array_push(&ids) != NULL;
-    while (ok && node != CPUPROFILE_NO_NODE) {
-        if (!(ok = json_next(p->reader, &event, p->err)))
-            break;
-        if (event.kind == JSON_OBJECT_END) {
-            if (!*(bool *)array_at(&ids, node) && !(ok = refuse(p, "node id is not an integer")))
-                break;
-            node = ((struct cpuprofile_node *)array_at(&p->head, node))->parent;
-            in_list = true;
-        } else if (event.kind == JSON_ARRAY_END) {
-            in_list = false;
-        } else if (in_list && event.kind == JSON_OBJECT_BEGIN) {
-            node = head_add(p, node);
-            ok = node != CPUPROFILE_NO_NODE && array_push(&ids) != NULL;
-            in_list = false;
-        } else if (in_list) {
-            ok = refuse(p, "a node is not an object");
-        } else {
-            ok = head_key(p, &event, node, array_at(&ids, node), &in_list);
+    if (!*(bool *)array_at(&p->ids, p->head_node))
+        return refuse(p, "node id is not an integer");
+    p->head_node = ((struct cpuprofile_node *)array_at(&p->head, p->head_node))->parent;
+    p->place = p->head_node == CPUPROFILE_NO_NODE ? OUTER : HEAD_CHILDREN;
+    return true;
+}
+
+static bool head_node_value(struct parsing *p, const struct json_event *event)
+{
+    struct cpuprofile_node *node = array_at(&p->head, p->head_node);
+    if (p->key == KEY_CHILDREN) {
+        /* Nodes behind this one are all below it, of an earlier list. */
+        p->head.n = p->ids.n = p->head_node + 1;
+        if (event->kind == JSON_ARRAY_BEGIN) {
+            p->place = HEAD_CHILDREN;
+            return true;
         }
     }
-    array_deinit(&ids);
-    return ok || (err_fail_memory(p->err), false);
+    if (p->key == KEY_ID) {
+        *(bool *)array_at(&p->ids, p->head_node) = true;
+        return id_value(p, event, &node->id);
+    }
+    return frame_value(p, event, true, node);
+}
+
+static bool in_head_children(struct parsing *p, const struct json_event *event)
+{
+    if (event->kind == JSON_OBJECT_BEGIN)
+        return head_add(p, p->head_node);
+    if (event->kind != JSON_ARRAY_END)
+        return refuse(p, "a node is not an object");
+    p->place = HEAD_NODE;
+    return true;
 }
 
 /* ---- the outer object -------------------------------------------------------------------------
  */
 
-static bool number_list(struct parsing *p, const char *what, struct array *out, bool *is_there)
+static bool number_list(struct parsing *p, const struct json_event *event, const char *what,
+                        struct number_list *out, bool *is_there)
 {
-    struct json_event event;
-    out->n = 0;
-    *is_there = false;
-    if (!json_next(p->reader, &event, p->err))
-        return false;
-    if (event.kind == JSON_NULL)
-        return true;
-    if (event.kind != JSON_ARRAY_BEGIN)
-        return err_fail(p->err, ERR_FORMAT, json_offset(p->reader),
-                        "%s: expected a list of numbers", what);
-    *is_there = true;
-    return json_numbers(p->reader, what, out, p->err);
-}
-
-static bool outer_key(struct parsing *p, const struct json_event *key, struct array *parents)
-{
-    if (key_is(key, "nodes"))
-        return node_list(p, parents);
-    if (key_is(key, "head"))
-        return head_tree(p);
-    if (key_is(key, "samples"))
-        return number_list(p, "a sample", &p->file->samples, &p->has_samples);
-    if (key_is(key, "timeDeltas"))
-        return number_list(p, "a time delta", &p->deltas, &p->has_deltas);
-    if (key_is(key, "timestamps"))
-        return number_list(p, "a timestamp", &p->stamps, &p->has_stamps);
-    if (key_is(key, "startTime"))
-        return time_value(p, &p->file->start_us, &p->has_start);
-    if (key_is(key, "endTime"))
-        return time_value(p, &p->file->end_us, &p->has_end);
-    json_skip(p->reader);
+    number_list_clear(out);
+    *is_there = event->kind == JSON_ARRAY_BEGIN;
+    if (*is_there)
+        json_numbers(p->walk, what, out);
+    else if (event->kind != JSON_NULL)
+        return err_fail(p->err, ERR_FORMAT, json_offset(p->walk), "%s: expected a list of numbers",
+                        what);
     return true;
 }
 
-static bool outer_object(struct parsing *p, struct array *parents)
+static bool outer_value(struct parsing *p, const struct json_event *event)
 {
-    struct json_event event;
-    if (!json_next(p->reader, &event, p->err))
-        return false;
-    if (event.kind != JSON_OBJECT_BEGIN)
-        return refuse(p, "not a JSON object");
-    for (;;) {
-        if (!json_next(p->reader, &event, p->err))
-            return false;
-        if (event.kind == JSON_OBJECT_END)
-            return json_next(p->reader, &event, p->err); /* END, or text after the object */
-        if (!outer_key(p, &event, parents))
-            return false;
+    if (p->key == KEY_NODES)
+        return node_list(p, event);
+    if (p->key == KEY_HEAD)
+        return head_begin(p, event);
+    if (p->key == KEY_SAMPLES)
+        return number_list(p, event, "a sample", &p->file->samples, &p->has_samples);
+    if (p->key == KEY_DELTAS)
+        return number_list(p, event, "a time delta", &p->deltas, &p->has_deltas);
+    if (p->key == KEY_STAMPS)
+        return number_list(p, event, "a timestamp", &p->stamps, &p->has_stamps);
+    if (is_nested(event))
+        json_skip(p->walk);
+    if (p->key == KEY_START)
+        time_value(event, &p->file->start_us, &p->has_start, &p->is_start_quoted);
+    else
+        time_value(event, &p->file->end_us, &p->has_end, &p->is_end_quoted);
+    return true;
+}
+
+/* ---- events -----------------------------------------------------------------------------------
+ */
+
+static enum key key_find(const struct json_event *event, enum place place)
+{
+    for (size_t i = 0; i < sizeof key_table / sizeof key_table[0]; i++) {
+        if (key_table[i].length == event->length && (key_table[i].places & IN(place)) != 0 &&
+            memcmp(key_table[i].text, event->bytes, event->length) == 0)
+            return key_table[i].key;
     }
+    return KEY_NONE;
+}
+
+static bool object_end(struct parsing *p)
+{
+    if (p->place == NODE)
+        return node_end(p);
+    if (p->place == HEAD_NODE)
+        return head_node_end(p);
+    if (p->place == CALL_FRAME)
+        p->place = NODE;
+    return true;
+}
+
+static bool key_value(struct parsing *p, const struct json_event *event)
+{
+    if (p->place == NODE)
+        return node_value(p, event);
+    if (p->place == CALL_FRAME)
+        return frame_value(p, event, false, &p->node);
+    if (p->place == HEAD_NODE)
+        return head_node_value(p, event);
+    return outer_value(p, event);
+}
+
+static bool take_event(void *context, struct json_walk *walk, const struct json_event *event,
+                       struct err *err)
+{
+    struct parsing *p = context;
+    p->walk = walk;
+    p->err = err;
+    if (event->kind == JSON_KEY) {
+        p->key = key_find(event, p->place);
+        if (p->key == KEY_NONE)
+            json_skip(walk);
+        return true;
+    }
+    if (p->place == BEFORE) {
+        p->place = OUTER;
+        return event->kind == JSON_OBJECT_BEGIN || refuse(p, "not a JSON object");
+    }
+    if (p->place == NODE_LIST)
+        return in_node_list(p, event);
+    if (p->place == CHILD_IDS)
+        return in_child_ids(p, event);
+    if (p->place == HEAD_CHILDREN)
+        return in_head_children(p, event);
+    if (event->kind == JSON_OBJECT_END)
+        return object_end(p);
+    return event->kind == JSON_ARRAY_END || key_value(p, event);
 }
 
 /* ---- all together -----------------------------------------------------------------------------
  */
 
-static bool check_outer(struct parsing *p)
+static bool check_outer(const struct parsing *p, struct err *err)
 {
-    struct cpuprofile *file = p->file;
+    const struct cpuprofile *file = p->file;
     if (!p->has_nodes && !p->has_head)
-        return err_fail(p->err, ERR_FORMAT, ERR_NO_OFFSET,
+        return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
                         "not a .cpuprofile: neither nodes nor head");
     if (p->has_nodes && file->nodes.n == 0)
-        return err_fail(p->err, ERR_FORMAT, ERR_NO_OFFSET, "no nodes");
+        return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "no nodes");
     if (p->has_nodes && p->has_deltas && !p->has_samples)
-        return err_fail(p->err, ERR_FORMAT, ERR_NO_OFFSET, "timeDeltas without samples");
-    if (!p->has_start || !p->has_end || (p->is_quoted && p->has_nodes) ||
+        return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "timeDeltas without samples");
+    if (!p->has_start || !p->has_end ||
+        ((p->is_start_quoted || p->is_end_quoted) && p->has_nodes) ||
         !(fabs(file->start_us) <= CPUPROFILE_MAX_EXACT) ||
         !(fabs(file->end_us) <= CPUPROFILE_MAX_EXACT))
-        return err_fail(p->err, ERR_FORMAT, ERR_NO_OFFSET,
+        return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
                         "startTime or endTime is missing or no number");
     return true;
 }
 
-static bool parse_all(struct parsing *p, struct array *parents)
+static bool parse_all(struct parsing *p, const uint8_t *data, size_t size_bytes, struct err *err)
 {
     struct cpuprofile *file = p->file;
-    if (!outer_object(p, parents) || !check_outer(p))
+    const struct json_visitor visitor = {.event = take_event, .context = p};
+    if (!json_read(data, size_bytes, &visitor, err) || !check_outer(p, err))
         return false;
     file->is_old = !p->has_nodes;
     if (!file->is_old)
-        return cpuprofile_resolve(file, &p->children, parents, p->has_deltas ? &p->deltas : NULL,
-                                  p->err);
+        return cpuprofile_resolve(file, &p->children, &p->parents,
+                                  p->has_deltas ? &p->deltas : NULL, err);
     array_deinit(&file->nodes);
     file->nodes = p->head;
     array_init(&p->head, sizeof(struct cpuprofile_node));
-    p->children.n = parents->n = 0; /* parents are known already */
+    p->children.n = p->parents.n = 0; /* parents are known already */
     file->start_us *= 1e6;
     file->end_us *= 1e6;
-    return cpuprofile_resolve(file, &p->children, parents, p->has_stamps ? &p->stamps : NULL,
-                              p->err);
-}
-
-static bool text_keep(struct intern *texts, struct text *text)
-{
-    uint32_t id;
-    if (!intern_add(texts, text->bytes, text->length, &id))
-        return false;
-    *text = intern_text(texts, id);
-    return true;
-}
-
-/* Names are few and often equal; the reader that has them holds the whole file and an index of it,
- * and is done. */
-static bool texts_keep(struct cpuprofile *file, struct err *err)
-{
-    struct intern *texts = intern_create(file->arena);
-    bool ok = texts != NULL;
-    for (size_t i = 0; ok && i < file->nodes.n; i++) {
-        struct cpuprofile_node *node = array_at(&file->nodes, i);
-        ok = text_keep(texts, &node->name) && text_keep(texts, &node->url);
-    }
-    intern_destroy(texts);
-    json_reader_destroy(file->reader);
-    file->reader = NULL;
-    return ok || err_fail_memory(err);
+    return cpuprofile_resolve(file, &p->children, &p->parents, p->has_stamps ? &p->stamps : NULL,
+                              err);
 }
 
 bool cpuprofile_parse(const uint8_t *data, size_t size_bytes, struct cpuprofile *file,
@@ -463,42 +495,28 @@ bool cpuprofile_parse(const uint8_t *data, size_t size_bytes, struct cpuprofile 
 {
     *file = (struct cpuprofile){.arena = arena_create(), .root = CPUPROFILE_NO_NODE};
     array_init(&file->nodes, sizeof(struct cpuprofile_node));
-    array_init(&file->samples, sizeof(double));
-    array_init(&file->times, sizeof(double));
-    struct parsing p = {.file = file, .err = err};
-    struct array parents;
+    struct parsing p = {.file = file};
     array_init(&p.children, sizeof(struct cpuprofile_child));
-    array_init(&p.deltas, sizeof(double));
-    array_init(&p.stamps, sizeof(double));
+    array_init(&p.parents, sizeof(struct cpuprofile_parent));
     array_init(&p.head, sizeof(struct cpuprofile_node));
-    array_init(&parents, sizeof(struct cpuprofile_parent));
-    bool ok = (file->arena != NULL || err_fail_memory(err)) &&
-              json_reader_create(data, size_bytes, &file->reader, err);
-    p.reader = file->reader;
-    ok = ok && parse_all(&p, &parents) && texts_keep(file, err);
+    array_init(&p.ids, sizeof(bool));
+    p.texts = file->arena == NULL ? NULL : intern_create(file->arena);
+    bool ok = p.texts == NULL ? err_fail_memory(err) : parse_all(&p, data, size_bytes, err);
+    intern_destroy(p.texts);
     array_deinit(&p.children);
-    array_deinit(&p.deltas);
-    array_deinit(&p.stamps);
+    array_deinit(&p.parents);
     array_deinit(&p.head);
-    array_deinit(&parents);
+    array_deinit(&p.ids);
+    number_list_deinit(&p.deltas);
+    number_list_deinit(&p.stamps);
     return ok;
 }
 
 void cpuprofile_deinit(struct cpuprofile *file)
 {
-    json_reader_destroy(file->reader);
-    file->reader = NULL;
     arena_destroy(file->arena);
     file->arena = NULL;
     array_deinit(&file->nodes);
-    array_deinit(&file->samples);
-    array_deinit(&file->times);
-}
-
-double cpuprofile_weight_us(const struct cpuprofile *file, size_t index)
-{
-    double time = *(double *)array_at(&file->times, index);
-    double next =
-        index + 1 < file->times.n ? *(double *)array_at(&file->times, index + 1) : file->end_us;
-    return next > time ? next - time : 0;
+    number_list_deinit(&file->samples);
+    number_list_deinit(&file->times);
 }

@@ -22,7 +22,8 @@ static uint32_t add_frame(struct profile_builder *builder, const struct cpuprofi
         .line = node->line,
         .column = node->column,
     };
-    bool is_idle = node->depth == 1 && node->line == 0 && text_equals(node->name, "(idle)");
+    bool is_idle = node->depth == 1 && node->line == 0 && node->url.length == 0 &&
+                   text_equals(node->name, "(idle)");
     struct profile_frame frame = {
         .function = profile_add_function(builder, &function),
         .flags = is_idle ? PROFILE_FRAME_IDLE : 0,
@@ -69,37 +70,45 @@ static uint32_t *add_stacks(struct profile_builder *builder, const struct cpupro
 
 static uint64_t to_ns(double us)
 {
-    return us <= 0 ? 0 : (uint64_t)llround(us * 1000.0);
+    const double EXACT_NS = 1e15; /* so far adding a half rounds right */
+    if (us <= 0)
+        return 0;
+    return us < EXACT_NS / 1000 ? (uint64_t)(us * 1000.0 + 0.5) : (uint64_t)llround(us * 1000.0);
 }
 
 static void add_samples(struct profile_builder *builder, const struct cpuprofile *file,
                         const uint32_t *stacks, uint32_t thread, double base_us)
 {
-    size_t n = file->samples.n;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t node = (uint32_t) * (const double *)array_at(&file->samples, i);
-        double time_us = *(const double *)array_at(&file->times, i) - base_us;
-        double weight_us = cpuprofile_weight_us(file, i);
-        if (i + 1 == n && node == file->root)
-            return;
-        uint64_t begin_ns = to_ns(time_us);
+    enum { BATCH = 512 };
+    struct profile_sample rows[BATCH];
+    uint64_t counts[BATCH], lengths_ns[BATCH];
+    const uint64_t *const values[] = {counts, lengths_ns};
+    struct cpuprofile_samples samples = cpuprofile_samples_make(file);
+    struct cpuprofile_sample from;
+    size_t n = 0;
+    for (size_t i = 0; i < BATCH; i++)
+        counts[i] = 1;
+    while (cpuprofile_samples_next(&samples, &from)) {
+        if (samples.next == file->samples.n && from.node == file->root)
+            break;
+        uint64_t begin_ns = to_ns(from.begin_us - base_us);
+        rows[n] = (struct profile_sample){
+            .thread = thread, .stack = stacks[from.node], .time_ns = begin_ns};
         /* Ends are rounded, not lengths, so that lengths add up to the whole. */
-        const uint64_t values[] = {1, to_ns(time_us + weight_us) - begin_ns};
-        const struct profile_sample sample = {
-            .thread = thread, .stack = stacks[node], .time_ns = begin_ns};
-        profile_add_sample(builder, &sample, values);
+        lengths_ns[n++] = to_ns(from.end_us - base_us) - begin_ns;
+        if (n == BATCH) {
+            profile_add_samples(builder, n, rows, values);
+            n = 0;
+        }
     }
+    profile_add_samples(builder, n, rows, values);
 }
 
 static void build(struct profile_builder *builder, const struct cpuprofile *file,
                   const uint32_t *stacks)
 {
-    double base_us = file->start_us;
-    if (file->times.n > 0 && *(const double *)array_at(&file->times, 0) < base_us)
-        base_us = *(const double *)array_at(&file->times, 0);
-    double last_us =
-        file->times.n > 0 ? *(const double *)array_at(&file->times, file->times.n - 1) : base_us;
-    double end_us = file->end_us > last_us ? file->end_us : last_us;
+    double base_us = file->first_us < file->start_us ? file->first_us : file->start_us;
+    double end_us = file->end_us > file->last_us ? file->end_us : file->last_us;
     struct profile_scalars *scalars = profile_builder_scalars(builder);
     scalars->n_kinds = 2;
     scalars->kinds[0] = (struct profile_kind){.name = profile_add_cstring(builder, "samples"),
@@ -118,17 +127,20 @@ static void build(struct profile_builder *builder, const struct cpuprofile *file
 bool cpuprofile_read(const uint8_t *data, size_t size_bytes, const struct format_options *options,
                      const struct format_notes *notes, struct profile **out, struct err *err)
 {
-    (void)options;
     struct cpuprofile file;
     struct profile_builder *builder = NULL;
     uint32_t *stacks = NULL;
     bool ok =
         cpuprofile_parse(data, size_bytes, &file, err) && profile_builder_create(&builder, err);
+    if (ok && options->input_done != NULL)
+        options->input_done(options->input);
     if (ok) {
         stacks = add_stacks(builder, &file);
         ok = stacks != NULL || err_fail_memory(err);
     }
-    if (ok && file.is_evenly_spread)
+    if (ok && file.samples.n == 0)
+        format_note(notes, "no samples in the file; hit counts alone are not read");
+    if (ok && file.is_evenly_spread && file.samples.n != 0)
         format_note(notes, "no times in the file: samples are spread evenly");
     if (ok && file.is_reordered)
         format_note(notes, "samples were not in order of time: sorted");

@@ -104,8 +104,13 @@ static bool link_children(struct array *nodes, const struct id_table *table,
     for (size_t i = 0; i < parents->n; i++) {
         const struct cpuprofile_parent *key = array_at(parents, i);
         uint32_t parent = key->is_there ? id_find(table, key->id) : CPUPROFILE_NO_NODE;
-        if (parent != CPUPROFILE_NO_NODE)
-            ((struct cpuprofile_node *)array_at(nodes, i))->parent = parent;
+        struct cpuprofile_node *node = array_at(nodes, i);
+        if (parent == CPUPROFILE_NO_NODE)
+            continue;
+        if (node->parent != CPUPROFILE_NO_NODE && node->parent != parent)
+            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "node %lld has two parents",
+                            (long long)node->id);
+        node->parent = parent;
     }
     return true;
 }
@@ -149,15 +154,16 @@ static bool find_depths(struct cpuprofile *file, struct err *err)
 
 static bool resolve_samples(struct cpuprofile *file, const struct id_table *table, struct err *err)
 {
-    for (size_t i = 0; i < file->samples.n; i++) {
-        double *sample = array_at(&file->samples, i);
+    struct number_list *samples = &file->samples;
+    for (size_t i = 0; i < samples->n; i++) {
+        double id = number_list_at(samples, i);
         uint32_t index = CPUPROFILE_NO_NODE;
-        if (floor(*sample) == *sample && fabs(*sample) <= CPUPROFILE_MAX_EXACT)
-            index = id_find(table, (int64_t)*sample);
+        if (!samples->is_wide || (floor(id) == id && fabs(id) <= CPUPROFILE_MAX_EXACT))
+            index = id_find(table, (int64_t)id);
         if (index == CPUPROFILE_NO_NODE)
             return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
-                            "sample %zu names node %.17g, which does not exist", i, *sample);
-        *sample = index;
+                            "sample %zu names node %.17g, which does not exist", i, id);
+        number_list_set(samples, i, index);
     }
     return true;
 }
@@ -165,37 +171,18 @@ static bool resolve_samples(struct cpuprofile *file, const struct id_table *tabl
 /* ---- times ------------------------------------------------------------------------------------
  */
 
-static bool times_spread(struct cpuprofile *file, struct err *err)
-{
-    size_t n = file->samples.n;
-    double step = n == 0 ? 0 : (file->end_us - file->start_us) / (double)n;
-    file->is_evenly_spread = true;
-    for (size_t i = 0; i < n; i++) {
-        double *time = array_push(&file->times);
-        if (time == NULL)
-            return err_fail_memory(err);
-        *time = file->start_us + (double)i * step;
-    }
-    return true;
-}
-
 /* `stored`: deltas of the new layout, times of the old one; NULL = the file has none. */
-static bool make_times(struct cpuprofile *file, struct array *stored, struct err *err)
+static bool take_times(struct cpuprofile *file, struct number_list *stored, struct err *err)
 {
+    file->is_evenly_spread = stored == NULL;
     if (stored == NULL)
-        return times_spread(file, err);
+        return true;
     if (stored->n != file->samples.n)
         return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "%zu samples but %zu times",
                         file->samples.n, stored->n);
-    array_deinit(&file->times);
+    file->has_deltas = !file->is_old;
     file->times = *stored;
-    array_init(stored, sizeof(double));
-    double time = file->start_us;
-    for (size_t i = 0; i < file->times.n && !file->is_old; i++) {
-        double *slot = array_at(&file->times, i);
-        time += *slot;
-        *slot = time;
-    }
+    *stored = (struct number_list){0};
     return true;
 }
 
@@ -217,41 +204,70 @@ static int timed_compare(const void *a, const void *b)
 static bool sort_samples(struct cpuprofile *file, struct err *err)
 {
     size_t n = file->samples.n;
-    const double *times = file->times.items;
-    bool is_sorted = true;
-    for (size_t i = 0; i < n; i++) {
-        if (!(fabs(times[i]) <= CPUPROFILE_MAX_EXACT))
-            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
-                            "the time of sample %zu is out of range", i);
-        if (i > 0 && times[i] < times[i - 1])
-            is_sorted = false;
-    }
-    if (is_sorted)
-        return true;
     struct timed *order = malloc(n * sizeof *order);
     if (order == NULL)
         return err_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (struct timed){
-            .time = times[i], .sample = *(double *)array_at(&file->samples, i), .index = i};
-    qsort(order, n, sizeof *order, timed_compare);
+    double time = file->start_us;
     for (size_t i = 0; i < n; i++) {
-        *(double *)array_at(&file->times, i) = order[i].time;
-        *(double *)array_at(&file->samples, i) = order[i].sample;
+        time = cpuprofile_time_us(file, i, time);
+        order[i] =
+            (struct timed){.time = time, .sample = number_list_at(&file->samples, i), .index = i};
     }
+    qsort(order, n, sizeof *order, timed_compare);
+    number_list_clear(&file->times);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        number_list_set(&file->samples, i, order[i].sample);
+        ok = number_list_push(&file->times, order[i].time);
+    }
+    file->is_evenly_spread = file->has_deltas = false;
+    file->first_us = order[0].time;
+    file->last_us = order[n - 1].time;
     file->is_reordered = true;
     free(order);
-    return true;
+    return ok || err_fail_memory(err);
+}
+
+/* Whether each sample is at or after the one before it, as is plain from whole deltas. */
+static bool deltas_are_sorted(const struct cpuprofile *file)
+{
+    if (!file->has_deltas || file->times.is_wide)
+        return false;
+    const int32_t *deltas = file->times.items;
+    int32_t signs = 0;
+    for (size_t i = 1; i < file->times.n; i++)
+        signs |= deltas[i];
+    return signs >= 0;
+}
+
+static bool check_times(struct cpuprofile *file, struct err *err)
+{
+    bool is_sorted = true, is_plain = deltas_are_sorted(file);
+    double before = file->start_us;
+    file->first_us = cpuprofile_time_us(file, 0, before);
+    for (size_t i = 0; i < file->samples.n; i++) {
+        double time = is_plain ? before + ((const int32_t *)file->times.items)[i]
+                               : cpuprofile_time_us(file, i, before);
+        if (!(fabs(time) <= CPUPROFILE_MAX_EXACT))
+            return err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+                            "the time of sample %zu is out of range", i);
+        if (i > 0 && time < before)
+            is_sorted = false;
+        before = time;
+    }
+    file->last_us = before;
+    return is_sorted || sort_samples(file, err);
 }
 
 bool cpuprofile_resolve(struct cpuprofile *file, const struct array *children,
-                        const struct array *parents, struct array *stored_times, struct err *err)
+                        const struct array *parents, struct number_list *stored_times,
+                        struct err *err)
 {
     struct id_table table = {0};
     bool ok = id_table_init(&table, &file->nodes, err) &&
               link_children(&file->nodes, &table, children, parents, err) &&
-              find_depths(file, err) && make_times(file, stored_times, err) &&
-              resolve_samples(file, &table, err) && sort_samples(file, err);
+              find_depths(file, err) && take_times(file, stored_times, err) &&
+              resolve_samples(file, &table, err) && check_times(file, err);
     id_table_deinit(&table);
     return ok;
 }

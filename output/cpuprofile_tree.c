@@ -9,9 +9,7 @@
 
 #include "cpuprofile.h"
 #include "json_write.h"
-
-#define DEFAULT_INTERVAL_NS                                                                        \
-    1000000u /* of profiles that know no time: each count is shown as so much */
+#include "profile_copy.h"
 
 /* What makes two frames different for a viewer. */
 static bool functions_look_equal(const struct profile *profile, uint32_t a, uint32_t b)
@@ -101,23 +99,45 @@ static struct profile_timeline line_of(const struct profile *profile,
                             : profile_timeline_make_thread(profile, selection.thread);
 }
 
-/* Marks the stacks that samples use, and their parents, with depth; 0 = unused. Parents come before
- * children in the table. */
-static uint32_t *stack_depths(const struct profile *profile, struct cpuprofile_selection selection)
+/* What the samples say of each stack, by its id. */
+struct stack_uses {
+    uint32_t *depths; /* of those that samples use, and their parents; 0 = unused */
+    uint64_t *n_hits; /* samples with just this stack                             */
+};
+
+static void stack_uses_deinit(struct stack_uses *uses)
 {
-    uint32_t *depths = calloc(profile->n_stacks, sizeof *depths);
+    free(uses->depths);
+    free(uses->n_hits);
+}
+
+/* A sample was taken as often as its count says, if the profile has one, else once. Parents come
+ * before children in the table. */
+static bool stack_uses_init(struct stack_uses *uses, const struct profile *profile,
+                            struct cpuprofile_selection selection)
+{
+    uint32_t kind = profile_kind_find(profile, PROFILE_UNIT_COUNT);
+    bool has_counts = kind < profile->n_kinds;
     struct profile_timeline samples = line_of(profile, selection);
-    for (size_t i = samples.next; depths != NULL && i < samples.end; i++)
-        depths[profile->samples[i].stack] = 1;
-    for (uint32_t i = profile->n_stacks; depths != NULL && i-- > 1;) {
+    uses->depths = calloc(profile->n_stacks, sizeof *uses->depths);
+    uses->n_hits = calloc(profile->n_stacks, sizeof *uses->n_hits);
+    if (uses->depths == NULL || uses->n_hits == NULL)
+        return false;
+    uint32_t *depths = uses->depths;
+    for (size_t i = samples.next; i < samples.end; i++) {
+        uint32_t stack = profile->samples[i].stack;
+        depths[stack] = 1;
+        uses->n_hits[stack] += has_counts ? profile_value(profile, i, kind) : 1;
+    }
+    for (uint32_t i = profile->n_stacks; i-- > 1;) {
         if (depths[i] != 0)
             depths[profile->stacks[i].parent] = 1;
     }
-    for (uint32_t i = 1; depths != NULL && i < profile->n_stacks; i++) {
+    for (uint32_t i = 1; i < profile->n_stacks; i++) {
         if (depths[i] != 0)
             depths[i] = profile->stacks[i].parent == 0 ? 1 : depths[profile->stacks[i].parent] + 1;
     }
-    return depths;
+    return true;
 }
 
 /* How many outermost frames of a stack are left out: none up to the limit, then in steps, so that
@@ -189,27 +209,31 @@ static bool count_line(struct cpuprofile_tree *tree, struct cpuprofile_out_node 
     return true;
 }
 
-/* How often a sample was taken: its count if the profile has one, else once. */
-static uint64_t sample_hits(const struct profile *profile, size_t index)
-{
-    uint32_t kind = profile_kind_find(profile, PROFILE_UNIT_COUNT);
-    return kind == profile->n_kinds ? 1 : profile->values[index * profile->n_kinds + kind];
-}
-
-static bool count_hits(struct cpuprofile_tree *tree, struct cpuprofile_selection selection)
+static bool count_hits(struct cpuprofile_tree *tree, const uint64_t *n_hits)
 {
     const struct profile *profile = tree->profile;
-    struct profile_timeline samples = line_of(profile, selection);
-    for (size_t i = samples.next; i < samples.end; i++) {
-        const struct profile_sample *sample = &profile->samples[i];
-        struct cpuprofile_out_node *node = node_at(tree, tree->node_of_stack[sample->stack]);
-        uint64_t n_hits = sample_hits(profile, i);
-        uint32_t line = profile->frames[profile->stacks[sample->stack].frame].line;
-        node->n_hits += n_hits;
-        if (line != 0 && n_hits != 0 && !count_line(tree, node, line, n_hits))
+    for (uint32_t i = 0; i < profile->n_stacks; i++) {
+        struct cpuprofile_out_node *node = node_at(tree, tree->node_of_stack[i]);
+        uint32_t line = profile->frames[profile->stacks[i].frame].line;
+        node->n_hits += n_hits[i];
+        if (line != 0 && n_hits[i] != 0 && !count_line(tree, node, line, n_hits[i]))
             return false;
     }
     return true;
+}
+
+/* Whether a thread did not run for a while between two samples. */
+static bool has_gap(const struct profile *profile, struct cpuprofile_selection selection)
+{
+    struct profile_timeline line = line_of(profile, selection);
+    struct profile_slice before, slice;
+    if (!profile_timeline_next(&line, &before))
+        return false;
+    for (; profile_timeline_next(&line, &slice); before = slice) {
+        if (slice.thread == before.thread && slice.begin_ns > before.end_ns)
+            return true;
+    }
+    return false;
 }
 
 /* Lists were built newest first. */
@@ -229,23 +253,18 @@ static void order_siblings(struct cpuprofile_tree *tree)
 }
 
 static bool tree_build(struct cpuprofile_tree *tree, struct child_table *table,
-                       const uint32_t *depths, struct cpuprofile_selection selection)
+                       const struct stack_uses *uses, struct cpuprofile_selection selection)
 {
-    if (depths == NULL || table->slots == NULL || tree->node_of_stack == NULL ||
-        array_push(&tree->lines) == NULL)
+    if (table->slots == NULL || tree->node_of_stack == NULL || array_push(&tree->lines) == NULL)
         return false;
     for (uint32_t i = CPUPROFILE_ROOT; i < CPUPROFILE_FIRST_REAL; i++) {
         if (node_push(tree, CPUPROFILE_ROOT, 0) != i)
             return false;
     }
-    if (!make_nodes(tree, table, depths) || !count_hits(tree, selection))
+    if (!make_nodes(tree, table, uses->depths) || !count_hits(tree, uses->n_hits))
         return false;
     order_siblings(tree);
-    struct cpuprofile_timeline timeline;
-    struct cpuprofile_entry entry;
-    cpuprofile_timeline_init(&timeline, tree, selection);
-    while (!tree->has_idle && cpuprofile_timeline_next(&timeline, &entry))
-        tree->has_idle = entry.node == CPUPROFILE_IDLE;
+    tree->has_idle = tree->has_idle || has_gap(tree->profile, selection);
     return true;
 }
 
@@ -256,11 +275,12 @@ bool cpuprofile_tree_init(struct cpuprofile_tree *tree, const struct profile *pr
     array_init(&tree->nodes, sizeof(struct cpuprofile_out_node));
     array_init(&tree->lines, sizeof(struct cpuprofile_line));
     struct child_table table = {.slots = calloc(1024, sizeof *table.slots), .n_slots = 1024};
-    uint32_t *depths = stack_depths(profile, selection);
+    struct stack_uses uses = {.depths = NULL};
     tree->node_of_stack = calloc(profile->n_stacks, sizeof *tree->node_of_stack);
-    bool ok = tree_build(tree, &table, depths, selection);
+    bool ok =
+        stack_uses_init(&uses, profile, selection) && tree_build(tree, &table, &uses, selection);
     free(table.slots);
-    free(depths);
+    stack_uses_deinit(&uses);
     return ok || err_fail_memory(err);
 }
 
@@ -283,6 +303,12 @@ void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
         (struct cpuprofile_timeline){.tree = tree, .line = line_of(tree->profile, selection)};
 }
 
+/* When a moment of the thread is told. */
+static uint64_t told_ns(const struct cpuprofile_timeline *timeline, uint64_t time_ns)
+{
+    return add_saturated(timeline->to_ns, time_ns - timeline->from_ns);
+}
+
 bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry)
 {
     const struct cpuprofile_tree *tree = timeline->tree;
@@ -297,13 +323,13 @@ bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpupr
         *entry = (struct cpuprofile_entry){.node = CPUPROFILE_ROOT, .begin_ns = end_ns};
         return true;
     } else {
-        /* Threads one after another: the next begins where this one ended (the difference may wrap,
-         * the sum is right again). */
-        if (timeline->has_begun && slice->thread != timeline->thread)
-            timeline->shift_ns = timeline->cursor_ns - slice->begin_ns;
+        /* Threads one after another: the next begins where this one ended. */
+        if (!timeline->has_begun || slice->thread != timeline->thread) {
+            timeline->from_ns = slice->begin_ns;
+            timeline->to_ns = timeline->has_begun ? timeline->cursor_ns : slice->begin_ns;
+        }
         timeline->thread = slice->thread;
-        uint64_t begin_ns = slice->begin_ns + timeline->shift_ns;
-        if (timeline->has_begun && begin_ns > timeline->cursor_ns) {
+        if (timeline->has_begun && told_ns(timeline, slice->begin_ns) > timeline->cursor_ns) {
             *entry =
                 (struct cpuprofile_entry){.node = CPUPROFILE_IDLE, .begin_ns = timeline->cursor_ns};
             timeline->state = CPUPROFILE_LINE_SLICE_WAITS;
@@ -311,16 +337,18 @@ bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpupr
         }
     }
     *entry = (struct cpuprofile_entry){.node = tree->node_of_stack[slice->stack],
-                                       .begin_ns = slice->begin_ns + timeline->shift_ns};
-    timeline->cursor_ns = slice->end_ns + timeline->shift_ns;
+                                       .begin_ns = told_ns(timeline, slice->begin_ns)};
+    timeline->cursor_ns = told_ns(timeline, slice->end_ns);
     timeline->has_begun = true;
     return true;
 }
 
 uint64_t cpuprofile_axis_us(const struct profile *profile, uint64_t time_ns)
 {
+    const uint64_t MAX_US = (uint64_t)CPUPROFILE_MAX_EXACT;
     uint64_t base_us = profile->start_time_ns / 1000;
-    return (base_us == 0 ? 1 : base_us) + (time_ns + 500) / 1000;
+    uint64_t us = (base_us == 0 ? 1 : base_us) + time_ns / 1000 + (time_ns % 1000 >= 500);
+    return us < MAX_US ? us : MAX_US;
 }
 
 /* ---- frames -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 
 #include "cpuprofile.h"
 #include "json_write.h"
+#include "profile_copy.h"
 
 static void write_children(struct json *json, const struct cpuprofile_tree *tree,
                            const struct cpuprofile_out_node *node)
@@ -21,7 +22,7 @@ static void write_children(struct json *json, const struct cpuprofile_tree *tree
             is_begun = true;
         }
         if (!is_left_out)
-            json_u64(json, (uint64_t)child + 1);
+            json_u64(json, cpuprofile_node_id(tree, child));
         child = below->next_sibling;
     }
     if (is_begun)
@@ -58,7 +59,7 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
             continue;
         json_object_begin(json);
         json_key(json, "id");
-        json_u64(json, (uint64_t)i + 1);
+        json_u64(json, cpuprofile_node_id(tree, i));
         cpuprofile_write_call_frame(json, tree, i);
         json_key(json, "hitCount");
         json_u64(json, node->n_hits);
@@ -73,7 +74,8 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
 static uint64_t end_us(const struct profile *profile, uint64_t last_us)
 {
     /* A thread's line may run a little late (convert.h), all ends are to be one. */
-    uint64_t shared_us = cpuprofile_axis_us(profile, profile->duration_ns + profile->period);
+    uint64_t shared_us =
+        cpuprofile_axis_us(profile, add_saturated(profile->duration_ns, profile->period));
     return shared_us > last_us ? shared_us : last_us;
 }
 
@@ -87,7 +89,7 @@ static uint64_t write_samples(struct json *json, const struct cpuprofile_tree *t
     json_array_begin(json);
     cpuprofile_timeline_init(&timeline, tree, selection);
     while (cpuprofile_timeline_next(&timeline, &entry)) {
-        json_u64(json, (uint64_t)entry.node + 1);
+        json_u64(json, cpuprofile_node_id(tree, entry.node));
         last_us = cpuprofile_axis_us(tree->profile, entry.begin_ns);
     }
     json_array_end(json);
@@ -162,14 +164,19 @@ static bool cpuprofile_write(const struct profile *profile, const struct format_
     return ok;
 }
 
+char json_first_bracket(const uint8_t *head, size_t head_bytes)
+{
+    size_t pos = head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (pos < head_bytes && (head[pos] == ' ' || (head[pos] >= '\t' && head[pos] <= '\r')))
+        pos++;
+    return pos < head_bytes && (head[pos] == '{' || head[pos] == '[') ? (char)head[pos] : '\0';
+}
+
 /* An object that begins with one of the layouts' keys. */
 static int cpuprofile_sniff(const uint8_t *head, size_t head_bytes)
 {
     static const char *const keys[] = {"\"nodes\"", "\"head\"", "\"callFrame\"", "\"timeDeltas\""};
-    size_t pos = head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (pos < head_bytes && (head[pos] == ' ' || (head[pos] >= '\t' && head[pos] <= '\r')))
-        pos++;
-    if (pos == head_bytes || head[pos] != '{')
+    if (json_first_bracket(head, head_bytes) != '{')
         return 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (memmem(head, head_bytes, keys[i], strlen(keys[i])) != NULL)

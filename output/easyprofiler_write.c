@@ -458,44 +458,10 @@ static bool make_header(const struct writer *w, struct easyprofiler_header *head
     return true;
 }
 
-/* Appends to a list of words, if `is_lost`. */
-static void list_lost(char *list, size_t list_bytes, bool is_lost, const char *what)
-{
-    size_t length = strlen(list);
-    if (is_lost)
-        (void)snprintf(list + length, list_bytes - length, "%s%s", length != 0 ? ", " : "", what);
-}
-
-/* What the profile has and the format has no place for, in one note. */
-static void note_unkept(const struct profile *profile, const struct format_notes *notes)
-{
-    static const char own_keys[] = "easyprofiler."; /* what our reader says about such a file */
-    bool has_line = false, has_address = false, has_metadata = false;
-    uint32_t flags = 0;
-    char list[200] = "";
-    for (uint32_t i = 1; i < profile->n_frames; i++) {
-        has_line = has_line || profile->frames[i].line != 0;
-        has_address = has_address || profile->frames[i].address != 0;
-        flags |= profile->frames[i].flags;
-    }
-    for (size_t i = 0; i < profile->n_metadata; i++) {
-        struct text key = profile_text(profile, profile->metadata[i].key);
-        has_metadata = has_metadata || strncmp(key.bytes, own_keys, strlen(own_keys)) != 0;
-    }
-    list_lost(list, sizeof list, has_line, "executed lines");
-    list_lost(list, sizeof list, (flags & PROFILE_FRAME_INLINED) != 0, "which frames are inlined");
-    list_lost(list, sizeof list, has_address, "addresses");
-    list_lost(list, sizeof list, profile->n_modules > 1, "modules (their path stands for a file)");
-    list_lost(list, sizeof list, has_metadata, "metadata");
-    if (list[0] != '\0')
-        format_note(notes, "not kept: %s", list);
-}
-
 static void note_losses(const struct writer *w, const struct format_notes *notes,
                         const struct easyprofiler_header *header, uint64_t n_cut)
 {
     const struct profile *profile = w->profile;
-    note_unkept(profile, notes);
     if (w->from_samples)
         format_note(notes,
                     "samples become blocks that last as long as the stack stays the same; "

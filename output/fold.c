@@ -333,7 +333,7 @@ static void sample_count(struct adding *adding, size_t index)
 {
     const struct profile *profile = adding->profile;
     uint32_t stack = profile->samples[index].stack;
-    uint64_t value = profile->values[index * profile->n_kinds + adding->unit.kind];
+    uint64_t value = profile_value(profile, index, adding->unit.kind);
     if (adding->fold->style == FOLD_CLEAN) {
         if (value == 0)
             return;

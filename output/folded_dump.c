@@ -46,8 +46,10 @@ static void bad_lines_dump(struct json *json, const struct array *bad_lines)
 static void totals_dump(struct json *json, const struct profile *profile)
 {
     wide_u64 totals[2] = {0, 0};
-    for (size_t i = 0; i < profile->n_samples * profile->n_kinds; i++)
-        totals[i % profile->n_kinds] += profile->values[i];
+    for (size_t i = 0; i < profile->n_samples; i++) {
+        for (uint32_t kind = 0; kind < profile->n_kinds; kind++)
+            totals[kind] += profile_value(profile, i, kind);
+    }
     if (profile->n_kinds == 1) {
         json_wide(json, totals[0]);
         return;

@@ -41,6 +41,10 @@ struct format_options {
     bool merge_threads; /* --threads merge                                                        */
     uint32_t thread;    /* formats of one thread a file: which one, 0 = all, one after another    */
     bool strict;        /* reading: a bad part is an error instead of a warning                   */
+    void (*input_done)(
+        void *input); /* reading: a reader that needs its input no more, and memory for
+                         the profile, may say so; the caller may free it then. May be NULL */
+    void *input;
     bool no_compression; /* formats that can be compressed inside (nytprof): write them plain */
 };
 

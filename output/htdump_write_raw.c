@@ -240,7 +240,7 @@ static void sample_put(struct htdump_writer *writer, size_t index, uint32_t weig
     number_put(&fields, profile_sample_ns(profile, index));
     fields_flush(&fields);
     for (uint32_t kind = 0; kind < profile->n_kinds; kind++) {
-        uint64_t value = profile->values[index * profile->n_kinds + kind];
+        uint64_t value = profile_value(profile, index, kind);
         uint64_t untold = profile->kinds[kind].unit == PROFILE_UNIT_COUNT ? 1 : 0;
         if (kind == weight || value == untold)
             continue;

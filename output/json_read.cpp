@@ -1,7 +1,12 @@
-/* json_read.cpp - see json_read.h. The only C++ of this project: simdjson has no C interface.
+/* json_read.cpp - see json_read.h. The only C++ of this project: RapidJSON has no C interface.
  *
- * simdjson's iterators are nested by the caller; here they stand in a vector, one level per open
- * bracket, so that deep input costs heap and not stack. No exception leaves this file. */
+ *   bytes -> stream -> RapidJSON's reader -> walk -> visitor
+ *                ^                            |
+ *                +------- runs of digits -----+
+ *
+ * Long lists of plain integers are most of a profile. The walk takes them from the stream itself,
+ * from one element to the next, and leaves to RapidJSON whatever is not a comma and a few digits:
+ * the first and the last of each run, fractions, errors. No exception leaves this file. */
 extern "C" {
 #include "json_read.h"
 
@@ -9,73 +14,319 @@ extern "C" {
 }
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <endian.h>
 #include <exception>
 #include <new>
-/* simdjson's own checks of its use (unoptimised builds only) limit the nesting by a table. */
-#define SIMDJSON_DEVELOPMENT_CHECKS 0
-#include <simdjson.h>
+#include <string>
 #include <vector>
 
-namespace ondemand = simdjson::ondemand;
+/* RapidJSON 1.1.0 adds to the null pointers of a stack without memory, which only clang's sanitizer
+ * minds. */
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
+#endif
+#include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 
 namespace
 {
 
-struct level {
-    bool is_object;
-    ondemand::object_iterator fields, fields_end;
-    ondemand::array_iterator items, items_end;
-    bool is_started;
+/* RapidJSON does not look at what its allocator returns. */
+class throwing_allocator
+{
+  public:
+    static const bool kNeedFree = true;
+
+    void *Malloc(size_t size_bytes)
+    {
+        return size_bytes == 0 ? nullptr : checked(std::malloc(size_bytes));
+    }
+    void *Realloc(void *old, size_t, size_t size_bytes)
+    {
+        if (size_bytes == 0) {
+            std::free(old);
+            return nullptr;
+        }
+        return checked(std::realloc(old, size_bytes));
+    }
+    static void Free(void *memory)
+    {
+        std::free(memory);
+    }
+
+  private:
+    static void *checked(void *memory)
+    {
+        if (memory == nullptr)
+            throw std::bad_alloc();
+        return memory;
+    }
 };
+
+/* The input where it lies. RapidJSON takes a NUL for its end. */
+struct input_stream {
+    using Ch = char;
+    const char *begin, *at, *end;
+
+    char Peek() const
+    {
+        return at < end ? *at : '\0';
+    }
+    char Take()
+    {
+        return at < end ? *at++ : '\0';
+    }
+    size_t Tell() const
+    {
+        return static_cast<size_t>(at - begin);
+    }
+    /* Only streams that are read and written in place need these. */
+    char *PutBegin()
+    {
+        return nullptr;
+    }
+    void Put(char)
+    {
+    }
+    size_t PutEnd(char *)
+    {
+        return 0;
+    }
+};
+
+/* How many of the 8 bytes at `at` are digits before the first that is none, and the number they
+ * are: all 8 at once, as no digit tells how the next will be. */
+unsigned take_digits(const char *at, uint32_t *number)
+{
+    uint64_t digits;
+    memcpy(&digits, at, sizeof digits);
+    digits = le64toh(digits) ^ 0x3030303030303030u;
+    /* The high bit of each byte that is over 9; carries reach only bytes behind one of those. */
+    uint64_t others = ((digits + 0x7676767676767676u) | digits) & 0x8080808080808080u;
+    unsigned n = others == 0 ? 8 : static_cast<unsigned>(__builtin_ctzll(others)) / 8;
+    if (n == 0)
+        return 0;
+    digits <<= 64 - 8 * n; /* zeros in front */
+    digits = (digits * 10 + (digits >> 8)) & 0x00ff00ff00ff00ffu;
+    digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffu;
+    *number = static_cast<uint32_t>(digits * 10000 + (digits >> 32));
+    return n;
+}
+
+/* Commas and integers of a few digits, as far as they go, with `at` behind a number of a list. */
+const char *take_integers(const char *at, const char *end, struct number_list *numbers)
+{
+    const int MOST_BYTES = 12;          /* comma, sign, 8 digits, what is behind them */
+    struct number_list list = *numbers; /* in registers */
+    while (end - at > MOST_BYTES && *at == ',') {
+        bool is_negative = at[1] == '-';
+        const char *first = at + 1 + is_negative;
+        uint32_t number = 0;
+        unsigned n = take_digits(first, &number);
+        const char *behind = first + n;
+        if (n == 0 || (*first == '0' && n > 1) || (*behind != ',' && *behind != ']'))
+            break;
+        int32_t value = static_cast<int32_t>(number);
+        if (!number_list_push_i32(&list, is_negative ? -value : value))
+            break;
+        at = behind;
+    }
+    *numbers = list;
+    return at;
+}
 
 } // namespace
 
-struct json_reader {
-    std::vector<char> text; /* the input, mended, and simdjson's padding */
-    size_t size_bytes = 0;
-    size_t skipped_bytes = 0; /* byte order mark                                                  */
-    ondemand::parser parser;
-    ondemand::document document;
-    std::vector<level> levels;
-    ondemand::value pending; /* the value of the key just told */
-    bool has_pending = false;
-    bool is_begun = false;
+/* RapidJSON's handler. */
+struct json_walk {
+    input_stream in = {};
+    size_t skipped_bytes = 0; /* byte order mark */
+    const struct json_visitor *visitor = nullptr;
+    struct err *err = nullptr;
+    size_t skipping = 0;      /* brackets open in what is skipped   */
+    bool skips_value = false; /* the value to come is skipped       */
+    bool is_begin = false;    /* the visitor looks at a BEGIN event */
+    const char *what = nullptr;
+    struct number_list *numbers = nullptr; /* takes the elements of the list being read */
+    std::string mended;
+
+    bool visit(const struct json_event &event)
+    {
+        return visitor->event(visitor->context, this, &event, err);
+    }
+
+    /* Whether an event of the value that begins (and, with `opens`, goes on) is left out. */
+    bool is_skipped(bool opens)
+    {
+        if (skipping == 0 && !skips_value)
+            return false;
+        skipping += opens;
+        skips_value = false;
+        return true;
+    }
+
+    bool scalar(const struct json_event &event)
+    {
+        if (is_skipped(false))
+            return true;
+        if (numbers != nullptr)
+            return not_a_number();
+        return visit(event);
+    }
+
+    bool not_a_number()
+    {
+        return err_fail(err, ERR_FORMAT, json_offset(this), "%s is not a number", what);
+    }
+
+    bool begin(enum json_kind kind)
+    {
+        if (is_skipped(true))
+            return true;
+        if (numbers != nullptr)
+            return not_a_number();
+        struct json_event event = {};
+        event.kind = kind;
+        is_begin = true;
+        bool ok = visit(event);
+        is_begin = false;
+        return ok;
+    }
+
+    bool end(enum json_kind kind)
+    {
+        if (skipping != 0) {
+            skipping--;
+            return true;
+        }
+        numbers = nullptr;
+        struct json_event event = {};
+        event.kind = kind;
+        return visit(event);
+    }
+
+    bool text(enum json_kind kind, const char *bytes, size_t length)
+    {
+        struct json_event event = {};
+        event.kind = kind;
+        event.bytes = bytes;
+        event.length = length;
+        for (size_t pos = 0; pos < length; pos++) {
+            if (static_cast<unsigned char>(bytes[pos]) >= 0x80) {
+                mend(bytes, length, &event);
+                break;
+            }
+        }
+        return kind == JSON_KEY ? visit(event) : scalar(event);
+    }
+
+    void mend(const char *bytes, size_t length, struct json_event *event)
+    {
+        mended.clear();
+        for (size_t pos = 0; pos < length;) {
+            bool is_valid;
+            size_t n = utf8_next(bytes + pos, length - pos, &is_valid);
+            if (is_valid)
+                mended.append(bytes + pos, n);
+            else
+                mended.append(UTF8_REPLACEMENT, 3);
+            pos += n;
+        }
+        event->bytes = mended.data();
+        event->length = mended.size();
+    }
+
+    bool number(double value)
+    {
+        if (numbers != nullptr && skipping == 0) {
+            if (!number_list_push(numbers, value))
+                return err_fail_memory(err);
+            in.at = take_integers(in.at, in.end, numbers);
+            return true;
+        }
+        struct json_event event = {};
+        event.kind = JSON_NUMBER;
+        event.number = value;
+        event.is_integer = std::floor(value) == value && std::fabs(value) <= 9007199254740992.0;
+        return scalar(event);
+    }
+
+    bool Null()
+    {
+        struct json_event event = {};
+        event.kind = JSON_NULL;
+        return scalar(event);
+    }
+    bool Bool(bool value)
+    {
+        struct json_event event = {};
+        event.kind = JSON_BOOL;
+        event.boolean = value;
+        return scalar(event);
+    }
+    bool Int(int value)
+    {
+        return number(value);
+    }
+    bool Uint(unsigned value)
+    {
+        return number(value);
+    }
+    bool Int64(int64_t value)
+    {
+        return number(static_cast<double>(value));
+    }
+    bool Uint64(uint64_t value)
+    {
+        return number(static_cast<double>(value));
+    }
+    bool Double(double value)
+    {
+        return number(value);
+    }
+    bool RawNumber(const char *, rapidjson::SizeType, bool)
+    {
+        return false;
+    }
+    bool String(const char *bytes, rapidjson::SizeType length, bool)
+    {
+        return text(JSON_STRING, bytes, length);
+    }
+    bool Key(const char *bytes, rapidjson::SizeType length, bool)
+    {
+        return skipping != 0 || text(JSON_KEY, bytes, length);
+    }
+    bool StartObject()
+    {
+        return begin(JSON_OBJECT_BEGIN);
+    }
+    bool EndObject(rapidjson::SizeType)
+    {
+        return end(JSON_OBJECT_END);
+    }
+    bool StartArray()
+    {
+        return begin(JSON_ARRAY_BEGIN);
+    }
+    bool EndArray(rapidjson::SizeType)
+    {
+        return end(JSON_ARRAY_END);
+    }
 };
 
-static bool fail(struct json_reader *reader, simdjson::error_code code, struct err *err)
+/* The code unit of an escape \uXXXX at `at`, or -1 if there is none. */
+static int escaped_unit(const char *at, const char *end)
 {
-    return err_fail(err, code == simdjson::MEMALLOC ? ERR_MEMORY : ERR_FORMAT, json_offset(reader),
-                    "not JSON: %s", simdjson::error_message(code));
-}
-
-/* Input that is all UTF-8 (nearly always) is copied as it is. */
-static void copy_mended(const char *bytes, size_t length, std::vector<char> &text)
-{
-    text.reserve(length + simdjson::SIMDJSON_PADDING);
-    if (simdjson::validate_utf8(bytes, length)) {
-        text.assign(bytes, bytes + length);
-        return;
-    }
-    for (size_t pos = 0; pos < length;) {
-        bool is_valid;
-        size_t n = utf8_next(bytes + pos, length - pos, &is_valid);
-        if (is_valid)
-            text.insert(text.end(), bytes + pos, bytes + pos + n);
-        else
-            text.insert(text.end(), UTF8_REPLACEMENT, &UTF8_REPLACEMENT[3]);
-        pos += n;
-    }
-}
-
-/* The code unit of an escape \uXXXX at `pos`, or -1 if there is none. */
-static int escaped_unit(const std::vector<char> &text, size_t pos)
-{
-    if (pos + 6 > text.size() || text[pos] != '\\' || text[pos + 1] != 'u')
+    if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
         return -1;
     int unit = 0;
-    for (size_t i = pos + 2; i < pos + 6; i++) {
-        char c = text[i];
+    for (int i = 2; i < 6; i++) {
+        char c = at[i];
         int digit = c >= '0' && c <= '9'                 ? c - '0'
                     : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
                                                          : -1;
@@ -86,263 +337,92 @@ static int escaped_unit(const std::vector<char> &text, size_t pos)
     return unit;
 }
 
-/* simdjson refuses escaped surrogates without their partner; as \ufffd they have the same length.
- */
-static void mend_surrogates(std::vector<char> &text)
+/* The next escaped surrogate without its partner; `end` if there is none. */
+static const char *lone_surrogate(const char *at, const char *end)
 {
-    char *begin = text.data(), *end = begin + text.size();
-    for (char *at = begin;
-         (at = static_cast<char *>(memchr(at, '\\', static_cast<size_t>(end - at)))) != nullptr;) {
-        size_t pos = static_cast<size_t>(at - begin);
-        int unit = escaped_unit(text, pos);
+    while (at < end && (at = static_cast<const char *>(
+                            memchr(at, '\\', static_cast<size_t>(end - at)))) != nullptr) {
+        int unit = escaped_unit(at, end);
         if (unit < 0xd800 || unit > 0xdfff) {
             at += end - at >= 2 ? 2 : 1;
             continue;
         }
-        int partner = escaped_unit(text, pos + 6);
-        if (unit <= 0xdbff && partner >= 0xdc00 && partner <= 0xdfff) {
-            at += 12;
-            continue;
-        }
-        memcpy(at + 2, "fffd", 4);
-        at += 6;
+        int partner = escaped_unit(at + 6, end);
+        if (unit > 0xdbff || partner < 0xdc00 || partner > 0xdfff)
+            return at;
+        at += 12;
     }
+    return end;
 }
 
-bool json_reader_create(const uint8_t *data, size_t size_bytes, struct json_reader **out,
-                        struct err *err)
+/* RapidJSON refuses escaped surrogates without their partner; as \ufffd they have the same length.
+ * The input is copied only when it has one. */
+static void mend_surrogates(input_stream *in, std::vector<char> *copy)
+{
+    const char *lone = lone_surrogate(in->at, in->end);
+    if (lone == in->end)
+        return;
+    copy->assign(in->begin, in->end);
+    const char *begin = copy->data(), *end = begin + copy->size();
+    for (const char *at = begin + (lone - in->begin); at != end; at = lone_surrogate(at + 6, end))
+        memcpy(copy->data() + (at - begin) + 2, "fffd", 4);
+    *in = {begin, begin + in->Tell(), end};
+}
+
+static bool read_all(struct json_walk *walk)
+{
+    std::vector<char> copy;
+    mend_surrogates(&walk->in, &copy);
+    rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, throwing_allocator> reader;
+    const unsigned FLAGS = rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag;
+    auto result = reader.Parse<FLAGS>(walk->in, *walk);
+    if (walk->err->code != ERR_NONE)
+        return false;
+    if (result.IsError())
+        return err_fail(walk->err, ERR_FORMAT, walk->skipped_bytes + result.Offset(),
+                        "not JSON: %s", rapidjson::GetParseError_En(result.Code()));
+    return walk->in.at == walk->in.end || err_fail(walk->err, ERR_FORMAT, json_offset(walk),
+                                                   "not JSON: a NUL byte after the value");
+}
+
+bool json_read(const uint8_t *data, size_t size_bytes, const struct json_visitor *visitor,
+               struct err *err)
 {
     const char *bytes = reinterpret_cast<const char *>(data);
-    struct json_reader *reader = nullptr;
+    struct err found = {};
+    found.offset = ERR_NO_OFFSET;
+    bool ok = false;
     try {
-        reader = new struct json_reader;
-        if (size_bytes >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-            reader->skipped_bytes = 3;
-        copy_mended(bytes + reader->skipped_bytes, size_bytes - reader->skipped_bytes,
-                    reader->text);
-        mend_surrogates(reader->text);
-        reader->size_bytes = reader->text.size();
-        reader->text.resize(reader->size_bytes + simdjson::SIMDJSON_PADDING);
+        struct json_walk walk;
+        walk.skipped_bytes = size_bytes >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        bytes += walk.skipped_bytes;
+        walk.in = {bytes, bytes, bytes + (size_bytes - walk.skipped_bytes)};
+        walk.visitor = visitor;
+        walk.err = &found;
+        ok = read_all(&walk);
     } catch (const std::exception &) {
-        delete reader;
-        return err_fail_memory(err);
+        err_fail_memory(&found);
     }
-    auto code = reader->parser
-                    .iterate(reader->text.data(), reader->size_bytes,
-                             reader->size_bytes + simdjson::SIMDJSON_PADDING)
-                    .get(reader->document);
-    if (code != simdjson::SUCCESS) {
-        err_fail(err, code == simdjson::MEMALLOC ? ERR_MEMORY : ERR_FORMAT, 0, "not JSON: %s",
-                 simdjson::error_message(code));
-        delete reader;
-        return false;
-    }
-    *out = reader;
-    return true;
+    if (!ok && err->code == ERR_NONE)
+        *err = found;
+    return ok;
 }
 
-void json_reader_destroy(struct json_reader *reader)
+void json_skip(struct json_walk *walk)
 {
-    delete reader;
+    if (walk->is_begin)
+        walk->skipping = 1;
+    else
+        walk->skips_value = true;
 }
 
-uint64_t json_offset(struct json_reader *reader)
+void json_numbers(struct json_walk *walk, const char *what, struct number_list *numbers)
 {
-    const char *at = nullptr;
-    if (reader->document.current_location().get(at) != simdjson::SUCCESS)
-        return reader->skipped_bytes + reader->size_bytes;
-    return reader->skipped_bytes + static_cast<uint64_t>(at - reader->text.data());
+    walk->what = what;
+    walk->numbers = numbers;
 }
 
-static simdjson::error_code enter_object(struct json_reader *reader, ondemand::object object)
+uint64_t json_offset(const struct json_walk *walk)
 {
-    level inner{};
-    inner.is_object = true;
-    auto code = object.begin().get(inner.fields);
-    if (code == simdjson::SUCCESS)
-        code = object.end().get(inner.fields_end);
-    if (code == simdjson::SUCCESS)
-        reader->levels.push_back(inner);
-    return code;
-}
-
-static simdjson::error_code enter_array(struct json_reader *reader, ondemand::array array)
-{
-    level inner{};
-    auto code = array.begin().get(inner.items);
-    if (code == simdjson::SUCCESS)
-        code = array.end().get(inner.items_end);
-    if (code == simdjson::SUCCESS)
-        reader->levels.push_back(inner);
-    return code;
-}
-
-template <typename Value> static simdjson::error_code number_get(Value &value, double *number)
-{
-    int64_t whole;
-    if (value.get_int64().get(whole) == simdjson::SUCCESS) {
-        *number = static_cast<double>(whole);
-        return simdjson::SUCCESS;
-    }
-    return value.get_double().get(*number);
-}
-
-template <typename Value>
-static simdjson::error_code string_get(Value &value, struct json_event *event)
-{
-    std::string_view view;
-    auto code = value.get_string().get(view);
-    if (code == simdjson::SUCCESS) {
-        event->kind = JSON_STRING;
-        event->bytes = view.data();
-        event->length = view.size();
-    }
-    return code;
-}
-
-/* Value is ondemand::value or, for the outermost, ondemand::document. */
-template <typename Value>
-static simdjson::error_code value_event(struct json_reader *reader, Value &value,
-                                        struct json_event *event)
-{
-    ondemand::json_type type;
-    auto code = value.type().get(type);
-    if (code != simdjson::SUCCESS)
-        return code;
-    switch (type) {
-    case ondemand::json_type::object: {
-        ondemand::object object;
-        code = value.get_object().get(object);
-        event->kind = JSON_OBJECT_BEGIN;
-        return code == simdjson::SUCCESS ? enter_object(reader, object) : code;
-    }
-    case ondemand::json_type::array: {
-        ondemand::array array;
-        code = value.get_array().get(array);
-        event->kind = JSON_ARRAY_BEGIN;
-        return code == simdjson::SUCCESS ? enter_array(reader, array) : code;
-    }
-    case ondemand::json_type::string:
-        return string_get(value, event);
-    case ondemand::json_type::number:
-        event->kind = JSON_NUMBER;
-        code = number_get(value, &event->number);
-        event->is_integer = std::floor(event->number) == event->number &&
-                            std::fabs(event->number) <= 9007199254740992.0;
-        return code;
-    case ondemand::json_type::boolean:
-        event->kind = JSON_BOOL;
-        return value.get_bool().get(event->boolean);
-    case ondemand::json_type::null:
-        event->kind = JSON_NULL;
-        bool is_null;
-        code = value.is_null().get(is_null);
-        return code == simdjson::SUCCESS && !is_null ? simdjson::N_ATOM_ERROR : code;
-    }
-    return simdjson::TAPE_ERROR;
-}
-
-static simdjson::error_code object_next(struct json_reader *reader, level &top,
-                                        struct json_event *event)
-{
-    if (top.is_started)
-        ++top.fields;
-    top.is_started = true;
-    if (!(top.fields != top.fields_end)) {
-        event->kind = JSON_OBJECT_END;
-        reader->levels.pop_back();
-        return simdjson::SUCCESS;
-    }
-    ondemand::field field;
-    auto code = (*top.fields).get(field);
-    std::string_view key;
-    if (code == simdjson::SUCCESS)
-        code = field.unescaped_key().get(key);
-    if (code != simdjson::SUCCESS)
-        return code;
-    event->kind = JSON_KEY;
-    event->bytes = key.data();
-    event->length = key.size();
-    reader->pending = field.value();
-    reader->has_pending = true;
-    return simdjson::SUCCESS;
-}
-
-static simdjson::error_code array_next(struct json_reader *reader, level &top,
-                                       struct json_event *event)
-{
-    if (top.is_started)
-        ++top.items;
-    top.is_started = true;
-    if (!(top.items != top.items_end)) {
-        event->kind = JSON_ARRAY_END;
-        reader->levels.pop_back();
-        return simdjson::SUCCESS;
-    }
-    ondemand::value value;
-    auto code = (*top.items).get(value);
-    return code == simdjson::SUCCESS ? value_event(reader, value, event) : code;
-}
-
-static simdjson::error_code next_event(struct json_reader *reader, struct json_event *event)
-{
-    if (!reader->is_begun) {
-        reader->is_begun = true;
-        return value_event(reader, reader->document, event);
-    }
-    if (reader->has_pending) {
-        reader->has_pending = false;
-        return value_event(reader, reader->pending, event);
-    }
-    if (reader->levels.empty()) {
-        event->kind = JSON_END;
-        return reader->document.current_location().error() == simdjson::OUT_OF_BOUNDS
-                   ? simdjson::SUCCESS
-                   : simdjson::TRAILING_CONTENT;
-    }
-    level &top = reader->levels.back();
-    return top.is_object ? object_next(reader, top, event) : array_next(reader, top, event);
-}
-
-bool json_next(struct json_reader *reader, struct json_event *event, struct err *err)
-{
-    struct json_event next = {};
-    try {
-        auto code = next_event(reader, &next);
-        if (code != simdjson::SUCCESS)
-            return fail(reader, code, err);
-    } catch (const std::exception &) {
-        return err_fail_memory(err);
-    }
-    *event = next;
-    return true;
-}
-
-void json_skip(struct json_reader *reader)
-{
-    if (reader->has_pending)
-        reader->has_pending = false;
-    else if (!reader->levels.empty())
-        reader->levels.pop_back();
-}
-
-bool json_numbers(struct json_reader *reader, const char *what, struct array *numbers,
-                  struct err *err)
-{
-    level &top = reader->levels.back();
-    for (; top.items != top.items_end; ++top.items) {
-        ondemand::value value;
-        auto code = (*top.items).get(value);
-        if (code != simdjson::SUCCESS)
-            return fail(reader, code, err);
-        double number;
-        if (number_get(value, &number) != simdjson::SUCCESS)
-            return err_fail(err, ERR_FORMAT, json_offset(reader), "%s is not a number", what);
-        double *item = static_cast<double *>(array_push(numbers));
-        if (item == nullptr)
-            return err_fail_memory(err);
-        *item = number;
-    }
-    reader->levels.pop_back();
-    return true;
+    return walk->skipped_bytes + walk->in.Tell();
 }

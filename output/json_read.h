@@ -1,16 +1,13 @@
-/* json_read.h - JSON as a sequence of events, read by simdjson (On Demand).
+/* json_read.h - JSON as a sequence of events, read by RapidJSON.
  *
- *     struct json_reader *reader;  struct json_event event;
- *     json_reader_create(data, size, &reader, &err);
- *     while (json_next(reader, &event, &err) && event.kind != JSON_END) ...
+ *     const struct json_visitor visitor = {.event = my_event, .context = my};
+ *     json_read(data, size_bytes, &visitor, &err);
  *
  * Input     UTF-8, a byte order mark is passed over. What decoders of the web replace is replaced:
  * bytes that are no UTF-8 and escaped lone surrogates become U+FFFD. UTF-16, comments, NaN, text
- * after the value: errors with their offset. What is skipped with json_skip is checked for balanced
- * brackets and strings only. Memory    A copy of the input, and 4 bytes for each of its brackets,
- * commas, strings and numbers. Nesting costs heap, not stack. Owner     json_reader_create borrows
- * `data` for the call. Texts of events live until json_reader_destroy. Context   One thread at a
- * time. */
+ * after the value, a nesting that does not end: errors with their offset, also in what is skipped.
+ * Memory    Besides the input that of the longest text and a few bytes per level of nesting, on the
+ * heap. Owner     json_read borrows all for the call; an event and its bytes live for the visit. */
 #ifndef SAMPLER_JSON_READ_H
 #define SAMPLER_JSON_READ_H
 
@@ -18,11 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "array.h"
 #include "err.h"
+#include "number_list.h"
 
 enum json_kind {
-    JSON_END, /* the whole value was read */
     JSON_OBJECT_BEGIN,
     JSON_OBJECT_END,
     JSON_ARRAY_BEGIN,
@@ -43,25 +39,32 @@ struct json_event {
     size_t length;
 };
 
-struct json_reader;
+/* How far reading has come; what a visitor has in hand. */
+struct json_walk;
 
-MUST_CHECK bool json_reader_create(const uint8_t *data, size_t size_bytes, struct json_reader **out,
-                                   struct err *err);
-void json_reader_destroy(struct json_reader *reader); /* takes NULL */
+struct json_visitor {
+    /* False stops reading; *err is filled. */
+    bool (*event)(void *context, struct json_walk *walk, const struct json_event *event,
+                  struct err *err);
+    void *context;
+};
 
-/* The next event. False: not JSON from here on (offset in err). */
-MUST_CHECK bool json_next(struct json_reader *reader, struct json_event *event, struct err *err);
+/* One event after the other until the value ends, at the end of the input. False: not JSON from
+ * some offset on, out of memory, or what the visitor says. */
+MUST_CHECK bool json_read(const uint8_t *data, size_t size_bytes,
+                          const struct json_visitor *visitor, struct err *err);
 
-/* After KEY: leaves out its value. After OBJECT_BEGIN or ARRAY_BEGIN: leaves out the rest of it,
- * its END event too. */
-void json_skip(struct json_reader *reader);
+/* ---- for visitors ---- */
 
-/* After ARRAY_BEGIN: appends all its elements to `numbers` (of double) and takes its END event too.
- * An element that is no number is an error that calls it `what`. */
-MUST_CHECK bool json_numbers(struct json_reader *reader, const char *what, struct array *numbers,
-                             struct err *err);
+/* In a KEY: its value leaves no events. In OBJECT_BEGIN or ARRAY_BEGIN: the rest of it leaves none,
+ * its END neither. */
+void json_skip(struct json_walk *walk);
 
-/* Where reading stands, as an offset in the input. */
-uint64_t json_offset(struct json_reader *reader);
+/* In an ARRAY_BEGIN: its elements go to `numbers` and leave no events, only its END does. One that
+ * is no number is an error that calls it `what`. Keeps both until then. */
+void json_numbers(struct json_walk *walk, const char *what, struct number_list *numbers);
+
+/* Where reading stands, as an offset in the input: behind what the event is about. */
+uint64_t json_offset(const struct json_walk *walk);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "utf8.h"
 
 #define EXACT_MAX (((uint64_t)1 << 53) - 1)
@@ -156,10 +157,18 @@ void json_text(struct json *json, struct text text)
     json_bytes(json, text.bytes, text.length);
 }
 
+/* Lists of numbers are most of some files: the comma goes with the digits. */
 void json_u64(struct json *json, uint64_t value)
 {
-    item_begin(json);
-    sink_u64(json->out, value);
+    char digits[1 + DIGITS_MAX];
+    char *end = digits + sizeof digits;
+    char *first = digits_before(end, value);
+    bool has_comma = !json->after_key && !json->is_first && json->indent == 0;
+    if (has_comma)
+        *--first = ',';
+    else
+        item_begin(json);
+    sink_write(json->out, first, (size_t)(end - first));
 }
 
 void json_i64(struct json *json, int64_t value)

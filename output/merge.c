@@ -207,7 +207,7 @@ static void samples_add(struct merging *merging, const struct profile *profile,
         if (merging->in_ns)
             values[0] = profile_sample_ns(profile, i);
         for (uint32_t kind = 0; kind < merging->n_kinds && !merging->in_ns; kind++)
-            values[kind] = profile->values[i * profile->n_kinds + from[kind]];
+            values[kind] = profile_value(profile, i, from[kind]);
         profile_add_sample(merging->builder, &sample, values);
     }
 }

@@ -30,7 +30,7 @@ uint64_t nytprof_add(uint64_t a, uint64_t b)
 uint64_t nytprof_weight(const struct nytprof_graph *graph, size_t sample)
 {
     const struct profile *profile = graph->profile;
-    return profile->n_kinds == 0 ? 1 : profile->values[sample * profile->n_kinds + graph->kind];
+    return profile->n_kinds == 0 ? 1 : profile_value(profile, sample, graph->kind);
 }
 
 struct text nytprof_base_name(struct text path)

@@ -418,12 +418,6 @@ static bool write_sections(struct writer *w, struct err *err)
 static void note_losses(const struct writer *w, const struct format_notes *notes)
 {
     const struct profile *profile = w->profile;
-    if (profile->n_instants + profile->n_off_cpus + profile->n_bookmarks != 0)
-        format_note(notes, "nytprof: events, values, times off the processor and bookmarks are "
-                           "not kept");
-    if (profile->n_kinds > 1)
-        format_note(notes, "nytprof: one number per sample is kept, \"%s\"",
-                    profile_text(profile, profile->kinds[w->graph.kind].name).bytes);
     if (w->ticks.unit != PROFILE_UNIT_NS)
         format_note(notes, "nytprof: its tools show times only: one unit of weight as %g s",
                     nytprof_to_seconds(&w->ticks, 1));

@@ -9,6 +9,7 @@
 #include "array.h"
 #include "profile_order.h"
 #include "row_table.h"
+#include "value_column.h"
 
 /* Rows of row tables are compared and hashed as 64-bit words: none of them may have padding. */
 _Static_assert(sizeof(struct profile_module) == 24, "no padding");
@@ -21,7 +22,8 @@ struct storage {
     struct intern *texts;
     struct row_table modules, functions, frames, stacks;
     struct array processes, threads, spans;
-    struct array samples, values, instants, off_cpus, bookmarks, metadata;
+    struct array samples, instants, off_cpus, bookmarks, metadata;
+    struct value_column columns[PROFILE_MAX_KINDS];
 };
 
 enum failure { FAILURE_NONE, FAILURE_MEMORY, FAILURE_FULL, FAILURE_NO_KINDS, FAILURE_WRONG_ROW };
@@ -89,7 +91,8 @@ static void storage_deinit(struct storage *storage)
     array_deinit(&storage->threads);
     array_deinit(&storage->spans);
     array_deinit(&storage->samples);
-    array_deinit(&storage->values);
+    for (size_t kind = 0; kind < PROFILE_MAX_KINDS; kind++)
+        value_column_deinit(&storage->columns[kind]);
     array_deinit(&storage->instants);
     array_deinit(&storage->off_cpus);
     array_deinit(&storage->bookmarks);
@@ -102,7 +105,8 @@ static bool storage_init(struct storage *storage)
     array_init(&storage->threads, sizeof(struct profile_thread));
     array_init(&storage->spans, sizeof(struct profile_span));
     array_init(&storage->samples, sizeof(struct profile_sample));
-    array_init(&storage->values, sizeof(uint64_t));
+    for (size_t kind = 0; kind < PROFILE_MAX_KINDS; kind++)
+        value_column_init(&storage->columns[kind]);
     array_init(&storage->instants, sizeof(struct profile_instant));
     array_init(&storage->off_cpus, sizeof(struct profile_off_cpu));
     array_init(&storage->bookmarks, sizeof(struct profile_bookmark));
@@ -220,31 +224,57 @@ uint32_t profile_add_thread(struct profile_builder *builder, const struct profil
     return (uint32_t)(builder->storage.threads.n - 1);
 }
 
+static bool kinds_are_fixed(struct profile_builder *builder)
+{
+    if (builder->n_kinds != 0)
+        return true;
+    if (builder->scalars.n_kinds == 0 || builder->scalars.n_kinds > PROFILE_MAX_KINDS) {
+        builder_fail(builder, FAILURE_NO_KINDS);
+        return false;
+    }
+    builder->n_kinds = builder->scalars.n_kinds;
+    return true;
+}
+
+static bool samples_are_right(const struct storage *storage, size_t n,
+                              const struct profile_sample *samples)
+{
+    bool right = true;
+    for (size_t i = 0; i < n; i++)
+        right &=
+            samples[i].thread < storage->threads.n && samples[i].stack < storage->stacks.rows.n;
+    return right;
+}
+
+void profile_add_samples(struct profile_builder *builder, size_t n,
+                         const struct profile_sample *samples, const uint64_t *const *values)
+{
+    struct array *rows = &builder->storage.samples;
+    if (n == 0 || builder->failure != FAILURE_NONE ||
+        !is_right(builder, samples_are_right(&builder->storage, n, samples)) ||
+        !kinds_are_fixed(builder))
+        return;
+    bool ok = array_reserve(rows, n);
+    for (uint32_t kind = 0; ok && kind < builder->n_kinds; kind++)
+        ok = value_column_add(&builder->storage.columns[kind], values[kind], n);
+    if (!ok) {
+        builder_fail(builder, FAILURE_MEMORY);
+        return;
+    }
+    struct profile_sample *added = (struct profile_sample *)rows->items + rows->n;
+    memcpy(added, samples, n * sizeof *added);
+    for (size_t i = 0; i < n && !builder->scalars.has_times; i++)
+        added[i].time_ns = 0; /* no times, no order by them */
+    rows->n += n;
+}
+
 void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,
                         const uint64_t *values)
 {
-    if (!is_right(builder, sample->thread < builder->storage.threads.n &&
-                               sample->stack < builder->storage.stacks.rows.n))
-        return;
-    if (builder->n_kinds == 0) {
-        builder->n_kinds = builder->scalars.n_kinds;
-        if (builder->n_kinds == 0 || builder->n_kinds > PROFILE_MAX_KINDS) {
-            builder_fail(builder, FAILURE_NO_KINDS);
-            return;
-        }
-    }
-    struct profile_sample *row = row_add(builder, &builder->storage.samples, SIZE_MAX);
-    if (row == NULL)
-        return;
-    *row = *sample;
-    if (!builder->scalars.has_times)
-        row->time_ns = 0; /* no times, no order by them */
-    for (uint32_t kind = 0; kind < builder->n_kinds; kind++) {
-        uint64_t *value = row_add(builder, &builder->storage.values, SIZE_MAX);
-        if (value == NULL)
-            return;
-        *value = values[kind];
-    }
+    const uint64_t *by_kind[PROFILE_MAX_KINDS];
+    for (uint32_t kind = 0; kind < PROFILE_MAX_KINDS && kind < builder->scalars.n_kinds; kind++)
+        by_kind[kind] = &values[kind];
+    profile_add_samples(builder, 1, sample, by_kind);
 }
 
 void profile_add_span(struct profile_builder *builder, const struct profile_span *span)
@@ -320,7 +350,7 @@ static bool failure_report(enum failure failure, struct err *err)
 static bool builder_order(struct profile_builder *builder)
 {
     struct storage *storage = &builder->storage;
-    if (!profile_order_samples(&storage->samples, &storage->values, builder->n_kinds,
+    if (!profile_order_samples(&storage->samples, storage->columns, builder->n_kinds,
                                (uint32_t)storage->threads.n) ||
         !profile_order_spans(&storage->spans) ||
         !profile_place_instants(&storage->instants, &storage->spans)) {
@@ -357,7 +387,10 @@ static void storage_trim(struct storage *storage)
     table_trim(&storage->stacks);
     array_trim(&storage->spans);
     array_trim(&storage->samples);
-    array_trim(&storage->values);
+    for (size_t kind = 0; kind < PROFILE_MAX_KINDS; kind++) {
+        array_trim(&storage->columns[kind].numbers);
+        array_trim(&storage->columns[kind].large);
+    }
     array_trim(&storage->instants);
     array_trim(&storage->off_cpus);
 }
@@ -380,7 +413,6 @@ static void profile_fill(struct profile *profile, const struct storage *storage,
         .processes = storage->processes.items,
         .threads = storage->threads.items,
         .samples = storage->samples.items,
-        .values = storage->values.items,
         .spans = storage->spans.items,
         .instants = storage->instants.items,
         .off_cpus = storage->off_cpus.items,
@@ -400,6 +432,14 @@ static void profile_fill(struct profile *profile, const struct storage *storage,
         .n_metadata = storage->metadata.n,
     };
     memcpy(profile->kinds, scalars->kinds, sizeof profile->kinds);
+    for (size_t kind = 0; kind < PROFILE_MAX_KINDS; kind++) {
+        const struct value_column *column = &storage->columns[kind];
+        profile->columns[kind] =
+            (struct profile_column){.numbers = column->numbers.items,
+                                    .large = column->large.items,
+                                    .same = column->same,
+                                    .number_bytes = (unsigned)column->numbers.item_bytes};
+    }
 }
 
 bool profile_builder_finish(struct profile_builder *builder, struct profile **out, struct err *err)

@@ -154,6 +154,17 @@ struct profile_metadata {
     uint32_t value; /* text */
 };
 
+/* The numbers of one kind, as narrow as they can be; read them with profile_value. */
+struct profile_column {
+    const void *numbers;   /* uint32_t or uint64_t, one for each sample         */
+    const uint64_t *large; /* those of 32-bit numbers with PROFILE_LARGE_VALUE  */
+    uint64_t same;         /* all of them, if number_bytes is 0                 */
+    unsigned number_bytes; /* 0, 4 or 8                                         */
+};
+
+/* In a 32-bit number: the other bits are an index in `large`. */
+#define PROFILE_LARGE_VALUE 0x80000000u
+
 struct profile {
     const struct intern *texts;
     uint32_t n_kinds; /* 1..PROFILE_MAX_KINDS when there are samples */
@@ -172,7 +183,7 @@ struct profile {
     const struct profile_process *processes;
     const struct profile_thread *threads;
     const struct profile_sample *samples; /* from 0: samples have no ids, no "none" entry */
-    const uint64_t *values; /* n_samples * n_kinds: values[i * n_kinds + k] of sample i      */
+    struct profile_column columns[PROFILE_MAX_KINDS]; /* by kind */
     const struct profile_span *spans;
     const struct profile_instant *instants;   /* from 0 */
     const struct profile_off_cpu *off_cpus;   /* from 0 */
@@ -187,6 +198,17 @@ void profile_destroy(struct profile *profile); /* takes NULL */
 static inline struct text profile_text(const struct profile *profile, uint32_t id)
 {
     return intern_text(profile->texts, id);
+}
+
+/* Of sample `index`, `kind` < n_kinds. */
+static inline uint64_t profile_value(const struct profile *profile, size_t index, uint32_t kind)
+{
+    const struct profile_column *column = &profile->columns[kind];
+    if (column->number_bytes == sizeof(uint32_t)) {
+        uint32_t number = ((const uint32_t *)column->numbers)[index];
+        return number < PROFILE_LARGE_VALUE ? number : column->large[number - PROFILE_LARGE_VALUE];
+    }
+    return column->number_bytes == 0 ? column->same : ((const uint64_t *)column->numbers)[index];
 }
 
 /* ---- building
@@ -222,6 +244,10 @@ uint32_t profile_add_thread(struct profile_builder *builder, const struct profil
 /* `values` has as many numbers as there are kinds; borrowed. */
 void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,
                         const uint64_t *values);
+
+/* `n` of them: values[k][i] is the number of kind k of sample i. Quicker than one by one. */
+void profile_add_samples(struct profile_builder *builder, size_t n,
+                         const struct profile_sample *samples, const uint64_t *const *values);
 
 /* Spans of a thread in any order; `parent` is ignored and computed from containment at finish (a
  * child lies within its parent; of equal ones the earlier added is the outer). Returns nothing: ids

@@ -76,9 +76,10 @@ static void sort_by_key(struct order *order)
     }
 }
 
-/* Rearranges `rows` (row_bytes each, from row `first` on) by the finished order. */
-static bool apply(const struct order *order, struct array *rows, size_t first, size_t row_bytes)
+/* Rearranges `rows` (from row `first` on) by the finished order. */
+static bool apply(const struct order *order, struct array *rows, size_t first)
 {
+    size_t row_bytes = rows->item_bytes;
     unsigned char *old = (unsigned char *)rows->items + first * row_bytes;
     unsigned char *moved = malloc((first + order->n) * row_bytes);
     if (moved == NULL)
@@ -113,13 +114,13 @@ static enum sample_order sample_order_find(const struct profile_sample *samples,
 }
 
 /* Brings the samples of each thread together, in the order they are in: a counting sort that moves
- * each row once. `rows` go with the samples, row_bytes each; `counts` says how many each thread
- * has. */
+ * each row once. `rows` go with the samples; `counts` says how many each thread has. */
 static bool gather_rows(const struct profile_sample *samples, size_t n, const size_t *counts,
-                        uint32_t n_threads, struct array *rows, size_t row_bytes)
+                        uint32_t n_threads, struct array *rows)
 {
+    size_t row_bytes = rows->item_bytes;
     size_t *starts = calloc(n_threads, sizeof *starts);
-    unsigned char *moved = malloc(n * row_bytes + 1); /* never 0, whatever rows there are */
+    unsigned char *moved = malloc(n * row_bytes);
     if (starts == NULL || moved == NULL) {
         free(starts);
         free(moved);
@@ -137,7 +138,13 @@ static bool gather_rows(const struct profile_sample *samples, size_t n, const si
     return true;
 }
 
-static bool gather_threads(struct array *samples, struct array *values, uint32_t n_kinds,
+/* A column of equal numbers has nothing to move. */
+static bool has_numbers(const struct value_column *column)
+{
+    return column->numbers.item_bytes != 0;
+}
+
+static bool gather_threads(struct array *samples, struct value_column *columns, uint32_t n_kinds,
                            uint32_t n_threads)
 {
     const struct profile_sample *rows = samples->items;
@@ -146,14 +153,16 @@ static bool gather_threads(struct array *samples, struct array *values, uint32_t
         return false;
     for (size_t i = 0; i < samples->n; i++)
         counts[rows[i].thread]++;
-    bool ok =
-        gather_rows(rows, samples->n, counts, n_threads, values, n_kinds * sizeof(uint64_t)) &&
-        gather_rows(rows, samples->n, counts, n_threads, samples, sizeof *rows);
+    bool ok = true;
+    for (uint32_t kind = 0; ok && kind < n_kinds; kind++)
+        ok = !has_numbers(&columns[kind]) ||
+             gather_rows(rows, samples->n, counts, n_threads, &columns[kind].numbers);
+    ok = ok && gather_rows(rows, samples->n, counts, n_threads, samples);
     free(counts);
     return ok;
 }
 
-static bool sort_by_time(struct array *samples, struct array *values, uint32_t n_kinds)
+static bool sort_by_time(struct array *samples, struct value_column *columns, uint32_t n_kinds)
 {
     const struct profile_sample *rows = samples->items;
     struct order order;
@@ -164,13 +173,14 @@ static bool sort_by_time(struct array *samples, struct array *values, uint32_t n
     sort_by_key(&order);
     free(order.scratch);
     order.scratch = NULL;
-    bool ok = apply(&order, samples, 0, sizeof *rows) &&
-              apply(&order, values, 0, n_kinds * sizeof(uint64_t));
+    bool ok = apply(&order, samples, 0);
+    for (uint32_t kind = 0; ok && kind < n_kinds; kind++)
+        ok = !has_numbers(&columns[kind]) || apply(&order, &columns[kind].numbers, 0);
     order_deinit(&order);
     return ok;
 }
 
-bool profile_order_samples(struct array *samples, struct array *values, uint32_t n_kinds,
+bool profile_order_samples(struct array *samples, struct value_column *columns, uint32_t n_kinds,
                            uint32_t n_threads)
 {
     uint64_t *last_ns = calloc(n_threads, sizeof *last_ns);
@@ -179,8 +189,8 @@ bool profile_order_samples(struct array *samples, struct array *values, uint32_t
     enum sample_order found = sample_order_find(samples->items, samples->n, last_ns);
     free(last_ns);
     return found == SAMPLES_SORTED ||
-           ((found == SAMPLES_MIXED_THREADS || sort_by_time(samples, values, n_kinds)) &&
-            gather_threads(samples, values, n_kinds, n_threads));
+           ((found == SAMPLES_MIXED_THREADS || sort_by_time(samples, columns, n_kinds)) &&
+            gather_threads(samples, columns, n_kinds, n_threads));
 }
 
 static bool span_is_before(const struct profile_span *a, const struct profile_span *b)
@@ -226,7 +236,7 @@ bool profile_order_spans(struct array *spans)
         for (size_t i = 0; i < order.n; i++)
             order.items[i].key = real[order.items[i].index].thread;
         sort_by_key(&order);
-        bool ok = apply(&order, spans, 1, sizeof(struct profile_span));
+        bool ok = apply(&order, spans, 1);
         order_deinit(&order);
         if (!ok)
             return false;

@@ -8,10 +8,11 @@
 
 #include "array.h"
 #include "profile.h"
+#include "value_column.h"
 
-/* `values` holds n_kinds numbers per sample and moves with them. */
-MUST_CHECK bool profile_order_samples(struct array *samples, struct array *values, uint32_t n_kinds,
-                                      uint32_t n_threads);
+/* The numbers of the `columns`, one for each kind, move with the samples. */
+MUST_CHECK bool profile_order_samples(struct array *samples, struct value_column *columns,
+                                      uint32_t n_kinds, uint32_t n_threads);
 
 /* Sorts `spans` (entry 0 is "none" and stays) and fills in `parent`. */
 MUST_CHECK bool profile_order_spans(struct array *spans);

@@ -35,6 +35,28 @@ def unknown_format(scratch):
 
 
 @case
+def unreadable_formats(scratch):
+    """A file we only write, JSON of others, nothing at all: what it is and what to do, under any name."""
+    with open("a.folded", "w", encoding="utf-8") as out:
+        out.write("main;work 5\n")
+    check_equal(sampler("convert", "a.folded", "-o", "a.trace.json").status, 0, "status of convert")
+    shutil.copy("a.trace.json", "b.cpuprofile")
+    shutil.copy("a.trace.json", "b.json")
+    with open("list.json", "w", encoding="utf-8") as out:
+        out.write('[{"name":"f","ph":"X","ts":1,"dur":2,"pid":1,"tid":1}]')
+    for name in ("a.trace.json", "b.cpuprofile", "b.json", "list.json"):
+        for command in (["top", name], ["convert", name, "-o", "x.folded"], ["dump", name]):
+            check_one_line(sampler(*command), 1, name, "chrome-trace", "can be written, not read")
+    open("empty.trace.json", "w", encoding="utf-8").close()
+    check_one_line(sampler("top", "empty.trace.json"), 1, "empty.trace.json", "empty")
+    with open("other.json", "w", encoding="utf-8") as out:
+        out.write('{\n  "answer": 42,\n  "b": 5\n}\n')
+    check_one_line(sampler("top", "other.json"), 1, "other.json", "sampler formats")
+    check_nothing_left(scratch, "a.folded", "a.trace.json", "b.cpuprofile", "b.json", "list.json",
+                       "empty.trace.json", "other.json")
+
+
+@case
 def unwritable_output(scratch):
     check_one_line(sampler_run(["-o", "missing/out.folded"], ["touch", "ran"]), 125, "missing")
     os.mkdir("folder.folded")

@@ -57,21 +57,29 @@ static uint8_t *load(const char *path, size_t *size_bytes)
     return data;
 }
 
+static void free_input(void *input)
+{
+    uint8_t **data = input;
+    free(*data);
+    *data = NULL;
+}
+
 static bool measure(char **argv, const struct format *from, const struct format *to,
                     struct err *err)
 {
-    const struct format_options options = {.count_ns = false};
+    uint8_t *data = NULL;
+    const struct format_options options = {.input_done = free_input, .input = &data};
     struct profile *profile = NULL;
     struct sink *sink = NULL;
     struct stat st = {0};
     size_t size_bytes = 0;
     (void)take_peak_kb();
     double start_s = now_s();
-    uint8_t *data = load(argv[2], &size_bytes);
+    data = load(argv[2], &size_bytes);
     bool ok = data != NULL && from->read(data, size_bytes, &options, NULL, &profile, err);
     double read_s = now_s() - start_s;
     unsigned long read_kb = take_peak_kb();
-    free(data);
+    free_input(&data);
     malloc_trim(0);
     (void)take_peak_kb();
     start_s = now_s();

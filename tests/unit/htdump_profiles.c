@@ -330,7 +330,7 @@ static void samples_describe(FILE *out, const struct profile *profile)
         const struct profile_sample *sample = &profile->samples[i];
         fprintf(out, "sample %u %" PRIu64, sample->thread, sample->time_ns);
         for (uint32_t k = 0; k < profile->n_kinds; k++)
-            fprintf(out, " %" PRIu64, profile->values[i * profile->n_kinds + k]);
+            fprintf(out, " %" PRIu64, profile_value(profile, i, k));
         fputc('\n', out);
         for (uint32_t stack = sample->stack; stack != 0; stack = profile->stacks[stack].parent)
             frame_describe(out, profile, profile->stacks[stack].frame);

@@ -269,7 +269,7 @@ char *describe_samples(const struct profile *profile, uint32_t kind)
                 profile_text(profile, thread->name).bytes);
         describe_stack(out, profile, sample->stack);
         fclose(out);
-        all[i].weight = profile->values[i * profile->n_kinds + kind];
+        all[i].weight = profile_value(profile, i, kind);
     }
     qsort(all, profile->n_samples, sizeof *all, compare_described);
     char *text = NULL;

@@ -189,14 +189,13 @@ static void tell_samples(struct telling *t)
     struct fold_unit unit = fold_unit_choose(profile, t->rules->in_ns);
     for (size_t i = 0; i < profile->n_samples; i++) {
         const struct profile_sample *sample = &profile->samples[i];
-        const uint64_t *values = &profile->values[i * profile->n_kinds];
         uint64_t weight = t->rules->in_ns && profile->kinds[0].unit <= PROFILE_UNIT_NS
                               ? profile_sample_ns(profile, i)
-                              : values[unit.kind] * unit.multiplier / unit.divisor;
+                              : profile_value(profile, i, unit.kind) * unit.multiplier / unit.divisor;
         bool has_weight = weight != 0;
         for (uint32_t kind = 1; kind < profile->n_kinds && t->rules->keeps & KEEPS_ALL_KINDS;
              kind++)
-            has_weight = has_weight || values[kind] != 0;
+            has_weight = has_weight || profile_value(profile, i, kind) != 0;
         if (!is_told(t, sample->thread) || !has_weight)
             continue; /* closing samples and the like */
         if (is_idle(profile, sample->stack))
@@ -214,7 +213,7 @@ static void tell_samples(struct telling *t)
             add_number(line, sample->time_ns - t->origin_ns);
         for (uint32_t kind = 1; kind < profile->n_kinds && t->rules->keeps & KEEPS_ALL_KINDS;
              kind++)
-            add_number(line, values[kind]);
+            add_number(line, profile_value(profile, i, kind));
     }
 }
 

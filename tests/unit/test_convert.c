@@ -220,7 +220,7 @@ static void expect_samples(const struct profile *profile, const char *expected)
         }
         size_t n = strlen(text);
         snprintf(text + n, sizeof text - n, "%u %s %llu %llu\n", at->thread, folded,
-                 (unsigned long long)at->time_ns, (unsigned long long)profile->values[i]);
+                 (unsigned long long)at->time_ns, (unsigned long long)profile_value(profile, i, 0));
     }
     assert_string_equal(text, expected);
 }

@@ -108,7 +108,7 @@ static uint64_t self_ns(const struct profile *profile, const char *name)
         uint32_t stack = profile->samples[i].stack;
         uint32_t function = profile->frames[profile->stacks[stack].frame].function;
         if (strcmp(profile_text(profile, profile->functions[function].name).bytes, name) == 0)
-            sum += profile->values[i * profile->n_kinds + 1];
+            sum += profile_value(profile, i, 1);
     }
     return sum;
 }

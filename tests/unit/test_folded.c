@@ -100,9 +100,10 @@ static void bad_files_give_what_is_good_in_them(void **state)
         assert_int_equal(content.n_records, cases[i].n_records);
         assert_int_equal(content.bad.n, cases[i].n_bad);
         uint64_t totals[2] = {0, 0};
-        for (size_t v = 0; v < content.profile->n_samples * n_columns; v++) {
+        for (uint32_t v = 0; v < content.profile->n_samples * n_columns; v++) {
             uint64_t *total = &totals[v % n_columns];
-            if (__builtin_add_overflow(*total, content.profile->values[v], total))
+            if (__builtin_add_overflow(
+                    *total, profile_value(content.profile, v / n_columns, v % n_columns), total))
                 *total = UINT64_MAX;
         }
         assert_int_equal(totals[0], cases[i].totals[0]);

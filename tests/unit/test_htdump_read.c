@@ -166,7 +166,7 @@ static void raw_samples_are_taken_instead_of_calls(void **state)
     assert_int_equal(profile->start_time_ns, 5000000140891);
     const struct profile_sample *first = &profile->samples[0];
     assert_int_equal(first->time_ns, 0);
-    assert_int_equal(profile->values[0], 1000000);
+    assert_int_equal(profile_value(profile, 0, 0), 1000000);
     const struct profile_thread *thread = &profile->threads[first->thread];
     assert_int_equal(thread->tid, 4242);
     assert_int_equal(profile->processes[thread->process].pid, 4242);

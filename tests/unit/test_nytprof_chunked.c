@@ -104,7 +104,7 @@ static void a_real_profile_is_written(void **state)
     uint64_t call_ticks = 0;
     uint64_t n_samples = 0;
     for (size_t i = 0; i < profile->n_samples; i++)
-        total_ns += profile->values[i * profile->n_kinds + 1];
+        total_ns += profile_value(profile, i, 1);
     for (size_t i = 0; i < content.lines.n; i++) {
         const struct chunked_row *row = array_at(&content.lines, i);
         line_ticks += row->exclusive_ticks;

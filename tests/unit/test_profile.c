@@ -103,16 +103,16 @@ static void samples_are_in_order_and_ties_stay(void **state)
     }
     struct profile *profile = builder_finish(builder);
     assert_int_equal(profile->n_samples, 5000);
-    uint64_t sum = profile->values[0];
+    uint64_t sum = profile_value(profile, 0, 0);
     for (size_t i = 1; i < profile->n_samples; i++) {
         const struct profile_sample *a = &profile->samples[i - 1], *b = a + 1;
         assert_true(a->thread <= b->thread);
         if (a->thread == b->thread) {
             assert_true(a->time_ns <= b->time_ns);
             if (a->time_ns == b->time_ns)
-                assert_true(profile->values[i - 1] < profile->values[i]);
+                assert_true(profile_value(profile, i - 1, 0) < profile_value(profile, i, 0));
         }
-        sum += profile->values[i];
+        sum += profile_value(profile, i, 0);
     }
     assert_int_equal(sum, 4999 * 5000 / 2);
     profile_destroy(profile);
@@ -136,10 +136,53 @@ static void interleaved_threads_are_gathered(void **state)
     for (size_t i = 0; i < 1000; i++) {
         uint64_t expected = i < 500 ? i * 2 : (i - 500) * 2 + 1;
         assert_int_equal(profile->samples[i].time_ns, expected);
-        assert_int_equal(profile->values[i * 2], expected);
-        assert_int_equal(profile->values[i * 2 + 1], expected * 2);
+        assert_int_equal(profile_value(profile, i, 0), expected);
+        assert_int_equal(profile_value(profile, i, 1), expected * 2);
     }
     profile_destroy(profile);
+}
+
+/* Numbers are kept as narrow as they are: none, 32 bits, 64 bits, whatever comes when. */
+static void values_of_any_width_survive(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t values[5];
+        unsigned number_bytes;
+    } cases[] = {
+        {{7, 7, 7, 7, 7}, 0},
+        {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}, 0},
+        {{0, 0, 1, PROFILE_LARGE_VALUE - 1, 0}, 4},
+        {{1, 2, UINT32_MAX, UINT32_MAX + 1ull, PROFILE_LARGE_VALUE}, 4},
+        {{5, 5, UINT64_MAX, 5, 6}, 4},
+        {{UINT64_MAX, 1, 2, UINT64_MAX, 4}, 4},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct profile_builder *builder = timed_builder();
+        for (uint32_t i = 0; i < 5; i++)
+            value_add(builder, 0, 5 - i, cases[c].values[i]); /* sorted back to front */
+        struct profile *profile = builder_finish(builder);
+        assert_int_equal(profile->columns[0].number_bytes, cases[c].number_bytes);
+        for (uint32_t i = 0; i < 5; i++)
+            assert_true(profile_value(profile, 4 - i, 0) == cases[c].values[i]);
+        profile_destroy(profile);
+    }
+}
+
+/* A few large numbers have a place of their own; when they are many, all get 64 bits. */
+static void many_large_values_survive(void **state)
+{
+    (void)state;
+    for (uint32_t every = 1; every <= 16; every *= 4) {
+        struct profile_builder *builder = timed_builder();
+        for (uint64_t i = 0; i < 20000; i++)
+            value_add(builder, 0, i, i % every == 0 ? i << 40 : i);
+        struct profile *profile = builder_finish(builder);
+        assert_int_equal(profile->columns[0].number_bytes, every < 8 ? 8 : 4);
+        for (uint64_t i = 0; i < 20000; i++)
+            assert_true(profile_value(profile, i, 0) == (i % every == 0 ? i << 40 : i));
+        profile_destroy(profile);
+    }
 }
 
 static void frame_span_add(struct profile_builder *builder, uint32_t thread, uint64_t begin_ns,
@@ -386,6 +429,8 @@ int main(void)
         cmocka_unit_test(all_zero_rows_are_not_the_none_entry),
         cmocka_unit_test(samples_are_in_order_and_ties_stay),
         cmocka_unit_test(interleaved_threads_are_gathered),
+        cmocka_unit_test(values_of_any_width_survive),
+        cmocka_unit_test(many_large_values_survive),
         cmocka_unit_test(spans_find_their_parents),
         cmocka_unit_test(deep_spans_are_no_problem),
         cmocka_unit_test(instants_behind_deep_spans_are_no_problem),
