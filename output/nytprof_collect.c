@@ -106,6 +106,7 @@ static bool take_comment(struct nytprof_collection *c, const struct nytprof_reco
         return !no_memory || err_fail_memory(err);
     if (is_key(&ours, "names=1")) {
         c->is_ours = true;
+        c->content.has_better_than_edges = true;
         return true;
     }
     if (!c->is_ours)
@@ -155,16 +156,13 @@ static bool take_return(struct nytprof_collection *c, const struct nytprof_recor
     if (record->depth == 0)
         return err_fail(err, ERR_FORMAT, record->offset,
                         "a return from depth 0: they count from 1");
-    /* The times of lines say the same once more. */
-    c->flats.n = 0;
-    nytprof_map_deinit(&c->flat_rows);
     return add_return(c, record->depth, record->text, weight, record->offset, err);
 }
 
 static bool take_time(struct nytprof_collection *c, const struct nytprof_record *record,
                       struct err *err)
 {
-    if (c->returns.n != 0)
+    if (c->is_ours && !c->keeps_lines)
         return true;
     uint32_t section = (uint32_t)(c->sections.n - 1);
     uint64_t place = (uint64_t)record->fid << 32 | record->line;
@@ -182,6 +180,11 @@ static bool take_time(struct nytprof_collection *c, const struct nytprof_record 
     struct nytprof_flat *flat = array_at(&c->flats, row);
     flat->seconds += record->ticks / c->content.ticks_per_second;
     return true;
+}
+
+bool nytprof_collection_needs_lines(const struct nytprof_collection *c)
+{
+    return c->is_ours && !c->keeps_lines && c->content.cut.code != ERR_NONE;
 }
 
 static bool take_record(struct nytprof_collection *c, const struct nytprof_record *record,
@@ -210,25 +213,53 @@ static bool take_record(struct nytprof_collection *c, const struct nytprof_recor
     return ok || err_fail_memory(err);
 }
 
-bool nytprof_collect(const uint8_t *data, size_t size_bytes, struct profile_builder *builder,
-                     struct nytprof_collection *c, struct err *err)
+/* A foreign file that was cut in front of where it says which lines belong to which sub: calls and
+ * times of lines cannot be told apart then, so only those are taken that know of more time. */
+static void settle_cut(struct nytprof_collection *c)
+{
+    double line_weight = 0.0;
+    double call_weight = 0.0;
+    if (c->is_ours || c->content.cut.code == ERR_NONE)
+        return;
+    for (size_t i = 0; i < c->content.subs.n; i++) {
+        if (((const struct nytprof_sub *)array_at(&c->content.subs, i))->has_fid)
+            return;
+    }
+    for (size_t i = 0; i < c->flats.n; i++)
+        line_weight += ((const struct nytprof_flat *)array_at(&c->flats, i))->seconds * 1e9;
+    for (size_t i = 0; i < c->returns.n; i++)
+        call_weight += (double)((const struct nytprof_return *)array_at(&c->returns, i))->weight;
+    if (line_weight < call_weight) {
+        c->flats.n = 0;
+        return;
+    }
+    c->returns.n = 0;
+    for (size_t i = 0; i < c->sections.n; i++)
+        ((struct nytprof_section *)array_at(&c->sections, i))->first_return = 0;
+}
+
+bool nytprof_collect(const uint8_t *data, size_t size_bytes, bool keeps_lines,
+                     struct profile_builder *builder, struct nytprof_collection *c, struct err *err)
 {
     struct nytprof_stream *stream = NULL;
     struct nytprof_record record;
-    *c = (struct nytprof_collection){.builder = builder, .unit = PROFILE_UNIT_NS, .ns_per_unit = 1};
+    *c = (struct nytprof_collection){
+        .builder = builder, .keeps_lines = keeps_lines, .unit = PROFILE_UNIT_NS, .ns_per_unit = 1};
     array_init(&c->returns, sizeof(struct nytprof_return));
     array_init(&c->sections, sizeof(struct nytprof_section));
     array_init(&c->flats, sizeof(struct nytprof_flat));
     array_init(&c->buffer, 1);
-    bool ok = nytprof_content_init(&c->content, size_bytes, err) &&
+    bool ok = nytprof_content_init(&c->content, size_bytes, true, err) &&
               nytprof_stream_open(data, size_bytes, &stream, err) && add_section(c, 0, err);
     if (ok)
         c->content.minor = nytprof_stream_minor(stream);
     for (record.tag = NYTPROF_COMMENT; ok && record.tag != NYTPROF_END;)
         ok = nytprof_stream_next(stream, &record, err) &&
              nytprof_content_add(&c->content, &record, err) && take_record(c, &record, err);
+    if (c->content.texts != NULL) /* else there is no content */
+        ok = nytprof_content_finish(&c->content, err);
     if (ok)
-        nytprof_content_finish(&c->content);
+        settle_cut(c);
     nytprof_stream_destroy(stream);
     return ok;
 }

@@ -262,11 +262,7 @@ static bool dump_events(struct dump *dump, struct nytprof_stream *stream, struct
     json_key(&dump->json, "events");
     json_array_begin(&dump->json);
     version_event(dump);
-    for (;;) {
-        if (!nytprof_stream_next(stream, &record, err))
-            return false;
-        if (record.tag == NYTPROF_END)
-            break;
+    while (nytprof_stream_next(stream, &record, err) && record.tag != NYTPROF_END) {
         if (!nytprof_content_add(&dump->content, &record, err))
             return false;
         if (!record.no_equals)
@@ -275,8 +271,7 @@ static bool dump_events(struct dump *dump, struct nytprof_stream *stream, struct
             return err_fail_memory(err);
     }
     json_array_end(&dump->json);
-    nytprof_content_finish(&dump->content);
-    return true;
+    return nytprof_content_finish(&dump->content, err);
 }
 
 /* ---- sums -------------------------------------------------------------------------------------
@@ -665,19 +660,29 @@ static bool dump_sums(struct dump *dump, struct err *err)
     return (ok && !dump->no_memory) || err_fail_memory(err);
 }
 
+static void dump_ok(struct dump *dump)
+{
+    const struct err *cut = &dump->content.cut;
+    json_key(&dump->json, "ok");
+    json_bool(&dump->json, cut->code == ERR_NONE);
+    if (cut->code == ERR_NONE)
+        return;
+    put_text(dump, "error", (struct text){.bytes = cut->text, .length = strlen(cut->text)});
+    put_u64(dump, "error_offset", cut->offset);
+}
+
 bool nytprof_dump_real(const uint8_t *data, size_t size_bytes, const struct format_notes *notes,
                        struct sink *out, struct err *err)
 {
     struct dump dump = {.json = json_make(out, 1), .buffer = {.item_bytes = 1}};
     struct nytprof_stream *stream = NULL;
-    bool ok = nytprof_content_init(&dump.content, size_bytes, err) &&
+    bool ok = nytprof_content_init(&dump.content, size_bytes, false, err) &&
               nytprof_stream_open(data, size_bytes, &stream, err);
     if (ok) {
         dump.content.minor = nytprof_stream_minor(stream);
         json_object_begin(&dump.json);
-        json_key(&dump.json, "ok");
-        json_bool(&dump.json, true);
         ok = dump_events(&dump, stream, err) && dump_sums(&dump, err);
+        dump_ok(&dump);
         json_object_end(&dump.json);
         sink_text(out, "\n");
     }

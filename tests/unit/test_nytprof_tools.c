@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "nytprof.h"
+#include "nytprof_profiles.h"
 #include "nytprof_support.h"
 #include "unit.h"
 
@@ -17,12 +18,12 @@ static void check_with_tools(const struct profile *profile, const struct format_
     char line[128];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/out.nytprof", folder);
-    struct file_bytes file = write_bytes(&format_nytprof, profile, options);
+    struct bytes file = profile_write(&format_nytprof, profile, options, NULL);
     FILE *out = fopen(path, "wbe");
     assert_non_null(out);
-    assert_int_equal(fwrite(file.data, 1, file.size_bytes, out), file.size_bytes);
+    assert_int_equal(fwrite(file.bytes, 1, file.n, out), file.n);
     assert_int_equal(fclose(out), 0);
-    file_free(&file);
+    free(file.bytes);
     bool is_installed = check_tool("nytprofcalls", path) &&
                         check_tool("nytprofcsv --out csv --file", path) &&
                         check_tool("nytprofcg --out callgrind --file", path) &&
