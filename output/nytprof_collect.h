@@ -45,8 +45,14 @@ struct nytprof_collection {
     bool keeps_lines; /* in files of ours too */
     enum profile_unit unit;
     uint64_t ns_per_unit;
+    bool has_profile;
     uint32_t n_processes; /* id of the last added by a comment of ours              */
     uint32_t n_threads;
+    struct {
+        uint32_t process;
+        uint32_t thread;
+        uint64_t time_ns;
+    } base;                 /* what the comments' numbers are counted from */
     uint64_t n_bad_weights; /* negative, no number                                  */
 
     /* waiting for the record they belong to */

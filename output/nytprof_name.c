@@ -210,6 +210,49 @@ bool nytprof_name_decode(struct text name, struct array *out)
     return true;
 }
 
+static bool begins_with(struct text text, size_t at, struct text part)
+{
+    return text.length - at >= part.length && memcmp(text.bytes + at, part.bytes, part.length) == 0;
+}
+
+bool nytprof_name_fits(struct text sub, struct text name, bool *fits)
+{
+    struct array encoded;
+    array_init(&encoded, 1);
+    bool ok = nytprof_name_encode(name, (struct text){.bytes = ""}, &encoded);
+    if (ok) {
+        struct text whole = {.bytes = encoded.items, .length = encoded.n};
+        *fits = begins_with(sub, 0, whole);
+        struct text bare = whole; /* without a package put in front: it may be another */
+        if (starts_with(whole, 0, "main::")) {
+            bare.bytes += 6;
+            bare.length -= 6;
+        }
+        for (size_t i = 0; !*fits && bare.length < whole.length && i + 2 <= sub.length; i++)
+            *fits = starts_with(sub, i, "::") && begins_with(sub, i + 2, bare);
+    }
+    array_deinit(&encoded);
+    return ok;
+}
+
+bool nytprof_path_fits(struct text label, struct text path)
+{
+    size_t from = 0;
+    size_t at = 0;
+    if (label.length != 0 && label.bytes[0] == '[') {
+        for (size_t i = 0; i < path.length; i++)
+            from = path.bytes[i] == '/' ? i + 1 : from;
+        at = from < path.length && path.bytes[from] == '[' ? 0 : 1;
+    }
+    if (label.length - at < path.length - from)
+        return false;
+    for (size_t i = from; i < path.length; i++, at++) {
+        if (label.bytes[at] != (is_control(path.bytes[i]) ? ' ' : path.bytes[i]))
+            return false;
+    }
+    return true;
+}
+
 bool nytprof_line_encode(struct text text, struct array *out)
 {
     static const char digits[] = "0123456789ABCDEF";

@@ -162,20 +162,6 @@ static void write_source(struct writer *w)
                               (struct text){.bytes = text, .length = sizeof text - 1});
 }
 
-/* The last line seen of each function; the model knows only the first. */
-static uint32_t *last_lines(const struct profile *profile)
-{
-    uint32_t *lines = calloc(profile->n_functions, sizeof *lines);
-    if (lines == NULL)
-        return NULL;
-    for (uint32_t i = 1; i < profile->n_frames; i++) {
-        const struct profile_frame *frame = &profile->frames[i];
-        if (frame->line > lines[frame->function] && frame->line <= MAX_LINE)
-            lines[frame->function] = frame->line;
-    }
-    return lines;
-}
-
 /* Comments for what of a function the record in front of which they stand cannot say. */
 static bool write_function_comments(struct writer *w, uint32_t function, struct array *buffer,
                                     struct err *err)
@@ -197,9 +183,6 @@ static bool write_subs(struct writer *w, struct err *err)
     struct array buffer;
     array_init(&buffer, 1);
     bool ok = true;
-    uint32_t *last = last_lines(w->profile);
-    if (last == NULL)
-        return err_fail_memory(err);
     nytprof_encode_sub(w->encoder, 1,
                        (struct text){.bytes = NYTPROF_ROOT_SUB, .length = strlen(NYTPROF_ROOT_SUB)},
                        1, 1);
@@ -211,10 +194,10 @@ static bool write_subs(struct writer *w, struct err *err)
         if (first > MAX_LINE || w->profile->functions[i].file == 0)
             first = 0;
         ok = write_function_comments(w, i, &buffer, err);
-        uint32_t end = first == 0 ? 0 : last[i] > first ? last[i] : first;
-        nytprof_encode_sub(w->encoder, fid, nytprof_sub_label(&w->labels, i), first, end);
+        /* The last line is not known. What samples show of it would differ from process to process,
+         * and nytprofmerge would take one function for several. */
+        nytprof_encode_sub(w->encoder, fid, nytprof_sub_label(&w->labels, i), first, first);
     }
-    free(last);
     array_deinit(&buffer);
     return ok;
 }

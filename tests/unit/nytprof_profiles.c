@@ -100,19 +100,24 @@ static void add_functions(struct profile_builder *builder, uint32_t *functions)
 
 struct profile *make_real_profile(void)
 {
+    return make_other_real_profile(0);
+}
+
+struct profile *make_other_real_profile(uint32_t run)
+{
     enum { N_THREADS = 3, N_SAMPLES = 400 };
     static const char *const names[] = {"mill", "worker \xc3\xa9; 1", "Tokio-\"rt\""};
     struct profile_builder *builder = NULL;
     struct profile *profile = NULL;
     struct err err = ERR_INIT;
     uint32_t functions[N_ELEMENTS(known)];
-    uint32_t state = 7;
+    uint32_t state = 7 + run;
     assert_true(profile_builder_create(&builder, &err));
     struct profile_scalars *scalars = profile_builder_scalars(builder);
     *scalars = (struct profile_scalars){.n_kinds = 2,
                                         .has_times = true,
                                         .start_time_ns = 123456789,
-                                        .start_realtime_ns = 1750000000123456789,
+                                        .start_realtime_ns = 1750000000123456789 + run,
                                         .duration_ns = 2000000000,
                                         .period = 1001001};
     scalars->kinds[0] = (struct profile_kind){.name = profile_add_cstring(builder, "samples"),
@@ -125,15 +130,15 @@ struct profile *make_real_profile(void)
     for (uint32_t i = 0; i < N_THREADS; i++) {
         struct profile_process process = {
             .name = profile_add_cstring(builder, i < 2 ? "mill" : "child"),
-            .pid = i < 2 ? 4711 : 4712,
-            .ppid = i < 2 ? 4700 : 4711,
+            .pid = (i < 2 ? 4711 : 4712) + run,
+            .ppid = (i < 2 ? 4700 : 4711) + run,
             .end_ns = 2000000000};
         static uint32_t last_process;
         if (i != 1)
             last_process = profile_add_process(builder, &process);
         struct profile_thread thread = {.process = last_process,
                                         .name = profile_add_cstring(builder, names[i]),
-                                        .tid = i == 0 ? 4711 : 4711 + i * 10,
+                                        .tid = 4711 + i * 10 + run,
                                         .start_ns = (uint64_t)i * 1000000,
                                         .end_ns = 2000000000 - i,
                                         .cpu_ns = 400400400};

@@ -7,6 +7,8 @@
 /* A profile as a real recording gives it: three threads of two processes, inlined frames,
  * recursion, names with all that names may have, objects with and without files. */
 struct profile *make_real_profile(void);
+/* Another run of the same program. */
+struct profile *make_other_real_profile(uint32_t run);
 struct profile *make_empty_profile(void);
 
 /* One kind, one thread, one stack: `depth` frames of `main` and of two functions that call each
