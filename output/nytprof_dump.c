@@ -274,12 +274,13 @@ bool nytprof_dump_real(const uint8_t *data, size_t size_bytes, const struct form
         dump.content.minor = nytprof_stream_minor(stream);
         json_object_begin(&dump.out.json);
         ok = dump_events(&dump, stream, err) && dump_sums(&dump, err);
+    }
+    if (ok) {
         dump_ok(&dump);
         json_object_end(&dump.out.json);
         sink_text(out, "\n");
-    }
-    if (ok)
         nytprof_content_notes(&dump.content, notes);
+    }
     nytprof_stream_destroy(stream);
     nytprof_content_deinit(&dump.content);
     nytprof_json_deinit(&dump.out);
