@@ -36,10 +36,14 @@ static bool push(struct array *out, char c)
 
 bool nytprof_append(struct array *out, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    size_t i = 0;
+    for (; i < length && out->n + (length - i) > out->n_reserved; i++) { /* it grows on the way */
         if (!push(out, bytes[i]))
             return false;
     }
+    if (i < length)
+        memcpy((char *)out->items + out->n, bytes + i, length - i);
+    out->n += length - i;
     return true;
 }
 
@@ -57,8 +61,8 @@ static size_t operator_length(struct text text, size_t at)
         "<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=", "->", "()", "[]", "<", ">"};
     static const char word[] = "operator";
     size_t end = at + sizeof word - 1;
-    if (!starts_with(text, at, word) || (at > 0 && is_word(text.bytes[at - 1])) ||
-        (end < text.length && is_word(text.bytes[end])))
+    if (text.bytes[at] != word[0] || !starts_with(text, at, word) ||
+        (at > 0 && is_word(text.bytes[at - 1])) || (end < text.length && is_word(text.bytes[end])))
         return 0;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
         if (starts_with(text, end, signs[i]))
@@ -70,11 +74,20 @@ static size_t operator_length(struct text text, size_t at)
 /* How deep in brackets the text is behind the character `c`. */
 static size_t next_depth(size_t depth, char c)
 {
-    if (is_one_of(c, "<([{"))
+    switch (c) {
+    case '<':
+    case '(':
+    case '[':
+    case '{':
         return depth + 1;
-    if (is_one_of(c, ">)]}"))
+    case '>':
+    case ')':
+    case ']':
+    case '}':
         return depth > 0 ? depth - 1 : 0;
-    return depth;
+    default:
+        return depth;
+    }
 }
 
 /* Where the part behind the last `::` outside of brackets begins; 0 if there is none. */
@@ -210,26 +223,36 @@ bool nytprof_name_decode(struct text name, struct array *out)
     return true;
 }
 
-static bool begins_with(struct text text, size_t at, struct text part)
+/* `part` at the begin or behind a `::`, where it is not among many of its like. */
+static bool has_part(struct text text, struct text part)
 {
-    return text.length - at >= part.length && memcmp(text.bytes + at, part.bytes, part.length) == 0;
+    const char *at = text.bytes;
+    for (unsigned n_tries = 0; n_tries < 8; n_tries++, at++) { /* each is linear */
+        at = memmem(at, text.length - (size_t)(at - text.bytes), part.bytes, part.length);
+        if (at == NULL)
+            return false;
+        if (at == text.bytes || (at - text.bytes >= 2 && at[-1] == ':' && at[-2] == ':'))
+            return true;
+    }
+    return false;
 }
 
 bool nytprof_name_fits(struct text sub, struct text name, bool *fits)
 {
     struct array encoded;
+    if (name.length != 0 && has_part(sub, name)) { /* most need no change but a package */
+        *fits = true;
+        return true;
+    }
     array_init(&encoded, 1);
     bool ok = nytprof_name_encode(name, (struct text){.bytes = ""}, &encoded);
     if (ok) {
-        struct text whole = {.bytes = encoded.items, .length = encoded.n};
-        *fits = begins_with(sub, 0, whole);
-        struct text bare = whole; /* without a package put in front: it may be another */
-        if (starts_with(whole, 0, "main::")) {
+        struct text bare = {.bytes = encoded.items, .length = encoded.n};
+        if (starts_with(bare, 0, "main::")) { /* a package put in front may be another */
             bare.bytes += 6;
             bare.length -= 6;
         }
-        for (size_t i = 0; !*fits && bare.length < whole.length && i + 2 <= sub.length; i++)
-            *fits = starts_with(sub, i, "::") && begins_with(sub, i + 2, bare);
+        *fits = has_part(sub, bare);
     }
     array_deinit(&encoded);
     return ok;

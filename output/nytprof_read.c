@@ -73,9 +73,8 @@ static void place_of(struct nytprof_reader *r, uint32_t fid, struct profile_func
 
 uint32_t nytprof_reader_function(struct nytprof_reader *r, uint32_t name)
 {
-    uint32_t known = nytprof_map_find(&r->functions, name, 0);
-    if (known != UINT32_MAX)
-        return known;
+    if (r->functions[name] != 0)
+        return r->functions[name] - 1;
     const struct nytprof_sub *sub = nytprof_content_sub(&r->all.content, name);
     struct profile_function function = {.name = sub_name(r, name)};
     if (sub != NULL && sub->has_fid) {
@@ -84,8 +83,7 @@ uint32_t nytprof_reader_function(struct nytprof_reader *r, uint32_t name)
         function.line = exact_line != UINT32_MAX ? exact_line : sub->first_line;
     }
     uint32_t id = profile_add_function(r->builder, &function);
-    if (id == UINT32_MAX || !nytprof_map_set(&r->functions, name, 0, id))
-        r->no_memory = true;
+    r->functions[name] = id + 1;
     return id;
 }
 
@@ -270,7 +268,8 @@ static bool read_samples(struct nytprof_reader *r)
         scalars->kinds[0].name = profile_add_cstring(r->builder, "time");
         read_processes(r);
     }
-    bool ok = read_calls(r) && nytprof_read_lines(r) &&
+    r->functions = calloc((size_t)intern_count(r->all.content.texts) + 1, sizeof *r->functions);
+    bool ok = r->functions != NULL && read_calls(r) && nytprof_read_lines(r) &&
               (r->all.returns.n != 0 || r->all.flats.n != 0 || read_edges(r));
     for (size_t i = 0; ok && i < r->samples.n; i++) {
         const struct sum *sum = array_at(&r->samples, i);
@@ -306,7 +305,7 @@ static bool read_once(const uint8_t *data, size_t size_bytes, bool keeps_lines, 
                         r.all.n_bad_weights);
     }
     nytprof_collection_deinit(&r.all);
-    nytprof_map_deinit(&r.functions);
+    free(r.functions);
     nytprof_map_deinit(&r.sums);
     array_deinit(&r.samples);
     array_deinit(&r.buffer);

@@ -7,10 +7,10 @@
 struct nytprof_reader {
     struct nytprof_collection all;
     struct profile_builder *builder;
-    struct nytprof_map functions; /* (name of a sub, 0) -> function                      */
-    struct nytprof_map sums;      /* (thread, stack) -> row of samples                   */
-    struct array samples;         /* weights by thread and stack                         */
-    struct array buffer;          /* of char                                             */
+    uint32_t *functions;     /* by name of a sub: function + 1                      */
+    struct nytprof_map sums; /* (thread, stack) -> row of samples                   */
+    struct array samples;    /* weights by thread and stack                         */
+    struct array buffer;     /* of char                                             */
     bool no_memory;
 };
 
