@@ -223,15 +223,20 @@ bool nytprof_name_decode(struct text name, struct array *out)
     return true;
 }
 
-/* `part` at the begin or behind a `::`, where it is not among many of its like. */
+/* Whether all of `text` is `part`, but for a package in front and what tells namesakes apart. */
 static bool has_part(struct text text, struct text part)
 {
     const char *at = text.bytes;
-    for (unsigned n_tries = 0; n_tries < 8; n_tries++, at++) { /* each is linear */
-        at = memmem(at, text.length - (size_t)(at - text.bytes), part.bytes, part.length);
-        if (at == NULL)
+    const char *end = text.bytes + text.length;
+    for (unsigned n_tries = 0; n_tries < 8 && part.length != 0; n_tries++, at++) {
+        at = memmem(at, (size_t)(end - at), part.bytes, part.length);
+        if (at == NULL) /* few tries, each linear */
             return false;
-        if (at == text.bytes || (at - text.bytes >= 2 && at[-1] == ':' && at[-2] == ':'))
+        const char *rest = at + part.length;
+        bool begins = at == text.bytes || (at - text.bytes >= 2 && at[-1] == ':' && at[-2] == ':');
+        bool ends = rest == end ||
+                    (end - rest >= 2 && rest[0] == ' ' && (rest[1] == '[' || rest[1] == '#'));
+        if (begins && ends)
             return true;
     }
     return false;

@@ -285,6 +285,7 @@ static bool read_once(const uint8_t *data, size_t size_bytes, bool keeps_lines, 
                       struct err *err)
 {
     struct nytprof_reader r = {.no_memory = false};
+    *again = false;
     array_init(&r.samples, sizeof(struct sum));
     array_init(&r.buffer, 1);
     if (!profile_builder_create(&r.builder, err))

@@ -83,6 +83,25 @@ static void lines_become_flat_samples_of_their_sub(void **state)
     profile_destroy(profile);
 }
 
+/* Comments in front of a record they cannot mean, as nytprofmerge leaves them. */
+static void comments_of_other_records_do_not_count(void **state)
+{
+    (void)state;
+    static const char bytes[] =
+        "NYTProf 5 0\n#sampler names=1\n:ticks_per_sec=10000000\n#sampler file\t/other/b.c\n"
+        "@\1\0\0\x32\0\0'\3a.c#sampler name\tforeign(int)\n#sampler line\t40000\n"
+        "s\1'\x0bmain::inner\5\5"
+        "<\1\0\0\0\0\0\0\x24\x40\0\0\0\0\0\0\x24\x40'\x0bmain::inner";
+    struct bytes file =
+        bytes_part((struct bytes){(char *)(uintptr_t)bytes, sizeof bytes - 1}, sizeof bytes - 1);
+    struct profile *profile = bytes_read(&format_nytprof, file, NULL);
+    char *text = describe_samples(profile, 0);
+    assert_string_equal(text, "0()/0(): inner a.c:5\x1f= 1000\n");
+    free(text);
+    free(file.bytes);
+    profile_destroy(profile);
+}
+
 /* Code outside of subs has no calls of its own: its time is that of its lines, without what the
  * operators called there have already. */
 static void time_outside_of_subs_is_kept(void **state)
@@ -367,6 +386,7 @@ int main(void)
         cmocka_unit_test(calls_become_stacks),
         cmocka_unit_test(lines_become_flat_samples_of_their_sub),
         cmocka_unit_test(time_outside_of_subs_is_kept),
+        cmocka_unit_test(comments_of_other_records_do_not_count),
         cmocka_unit_test(names_are_utf8_or_latin1),
         cmocka_unit_test(real_profile_comes_back),
         cmocka_unit_test(empty_profile_comes_back),

@@ -48,6 +48,52 @@ static void names_get_a_package(void **state)
     }
 }
 
+/* Of which subs and files a name or path can be meant. */
+static void what_a_comment_can_mean(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sub;
+        const char *name;
+        bool fits;
+    } subs[] = {
+        {"main::main", "main", true},
+        {"libc.so.6::malloc [libc.so.6+0x10]", "malloc", true},
+        {"ns::f(a.b) [a.c:1]", "ns::f(a::b)", true},
+        {"main::a,b", "a;b", true},
+        {"main::??", "", true},
+        {"mill::v< K>", "v<K>", true},
+        {"main::domain", "main2", false},
+        {"main::remain", "main", false},
+        {"main::g(int)", "f(int)", false},
+    };
+    static const struct {
+        const char *label;
+        const char *path;
+        bool fits;
+    } files[] = {
+        {"/src/a.c", "/src/a.c", true},
+        {"/src/a b.c #2", "/src/a\nb.c", true},
+        {"[libc.so.6]", "/lib/libc.so.6", true},
+        {"[vdso]", "[vdso]", true},
+        {"/src/a.c", "/src/b.c", false},
+        {"[libc.so.6]", "/lib/libm.so.6", false},
+        {"", "/src/a.c", false},
+    };
+    for (size_t i = 0; i < N_ELEMENTS(subs); i++) {
+        struct text sub = {.bytes = subs[i].sub, .length = strlen(subs[i].sub)};
+        struct text name = {.bytes = subs[i].name, .length = strlen(subs[i].name)};
+        bool fits = !subs[i].fits;
+        assert_true(nytprof_name_fits(sub, name, &fits));
+        assert_int_equal(fits, subs[i].fits);
+    }
+    for (size_t i = 0; i < N_ELEMENTS(files); i++) {
+        struct text label = {.bytes = files[i].label, .length = strlen(files[i].label)};
+        struct text path = {.bytes = files[i].path, .length = strlen(files[i].path)};
+        assert_int_equal(nytprof_path_fits(label, path), files[i].fits);
+    }
+}
+
 static void lines_are_escaped(void **state)
 {
     (void)state;
@@ -72,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_get_a_package),
+        cmocka_unit_test(what_a_comment_can_mean),
         cmocka_unit_test(lines_are_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
