@@ -26,10 +26,9 @@ static bool read_either(const uint8_t *data, size_t size_bytes,
                         const struct format_options *options, const struct format_notes *notes,
                         struct profile **out, struct err *err)
 {
-    (void)options;
     if (nytprof_dialect_of(data, size_bytes) == NYTPROF_CHUNKED)
-        return nytprof_read_chunked(data, size_bytes, notes, out, err);
-    return nytprof_read_real(data, size_bytes, notes, out, err);
+        return nytprof_read_chunked(data, size_bytes, options, notes, out, err);
+    return nytprof_read_real(data, size_bytes, options, notes, out, err);
 }
 
 static bool dump_either(const uint8_t *data, size_t size_bytes, const struct format_notes *notes,

@@ -18,6 +18,7 @@ extern const struct format format_nytprof_chunked;
 
 /* Of the real stream. */
 MUST_CHECK bool nytprof_read_real(const uint8_t *data, size_t size_bytes,
+                                  const struct format_options *options,
                                   const struct format_notes *notes, struct profile **out,
                                   struct err *err);
 MUST_CHECK bool nytprof_dump_real(const uint8_t *data, size_t size_bytes,
@@ -30,6 +31,7 @@ MUST_CHECK bool nytprof_write_real(const struct profile *profile,
 
 /* Of the chunked dialect. */
 MUST_CHECK bool nytprof_read_chunked(const uint8_t *data, size_t size_bytes,
+                                     const struct format_options *options,
                                      const struct format_notes *notes, struct profile **out,
                                      struct err *err);
 MUST_CHECK bool nytprof_dump_chunked(const uint8_t *data, size_t size_bytes, struct sink *out,

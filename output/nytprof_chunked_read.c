@@ -208,7 +208,8 @@ static void read_process(struct reader *r)
     r->thread = profile_add_thread(r->builder, &thread);
 }
 
-bool nytprof_read_chunked(const uint8_t *data, size_t size_bytes, const struct format_notes *notes,
+bool nytprof_read_chunked(const uint8_t *data, size_t size_bytes,
+                          const struct format_options *options, const struct format_notes *notes,
                           struct profile **out, struct err *err)
 {
     struct reader r = {.thread = 0};
@@ -227,6 +228,9 @@ bool nytprof_read_chunked(const uint8_t *data, size_t size_bytes, const struct f
             read_statements(&r);
         ok = !r.no_memory || err_fail_memory(err);
     }
+    if (ok && options != NULL && options->strict && r.content.trailing_bytes != 0)
+        ok = err_fail(err, ERR_FORMAT, size_bytes - r.content.trailing_bytes,
+                      "bytes behind the last chunk");
     if (ok && r.content.minor > 0)
         format_note(notes,
                     "version 5.%" PRIu32 " is newer than 5.0, which is what is known here: "

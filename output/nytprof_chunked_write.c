@@ -1,5 +1,6 @@
 /* nytprof_chunked_write.c - a profile in the chunked NYTProf dialect, in its one plain layout:
  * banner, blank line, chunks P S D C E. What stands in them: docs/formats/nytprof-chunked.md. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "convert.h"
@@ -183,12 +184,15 @@ static bool merge_edges(const struct nytprof_graph *graph, struct nytprof_map *r
     return true;
 }
 
+/* What is less than a tick is carried along from edge to edge of a sub: its self time is cut off
+ * once. */
 static bool write_calls(struct writer *w)
 {
     struct nytprof_map rows = {0};
     struct array calls;
     array_init(&calls, sizeof(struct call));
-    bool ok = merge_edges(&w->graph, &rows, &calls);
+    uint64_t *sums = calloc((size_t)w->graph.profile->n_functions + 1, sizeof *sums);
+    bool ok = sums != NULL && merge_edges(&w->graph, &rows, &calls);
     size_t in_chunk = 0;
     for (size_t i = 0; ok && i < calls.n; i++, in_chunk--) {
         const struct call *call = array_at(&calls, i);
@@ -200,10 +204,11 @@ static bool write_calls(struct writer *w)
         sink_u32le(w->out, call->called);
         sink_u32le(w->out, cut_count(call->n_samples));
         sink_u64le(w->out, nytprof_to_ticks(&w->ticks, call->inclusive));
-        sink_u64le(w->out, nytprof_to_ticks(&w->ticks, call->exclusive));
+        sink_u64le(w->out, nytprof_carry_ticks(&w->ticks, &sums[call->called], call->exclusive));
     }
     if (calls.n == 0)
         begin_chunk(w, 'C', 0);
+    free(sums);
     nytprof_map_deinit(&rows);
     array_deinit(&calls);
     return ok;

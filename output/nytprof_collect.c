@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "nytprof_name.h"
 #include "nytprof_ours.h"
 
 /* Rounded; what does not fit is cut. */
@@ -45,16 +46,41 @@ static uint32_t add_text(struct nytprof_collection *c, struct text text)
     return profile_add_text(c->builder, text.bytes, text.length);
 }
 
+/* nytprofmerge joins files and keeps their comments: each but the first file's numbers of processes
+ * and threads, and its times, then follow those before. */
+static void take_profile(struct nytprof_collection *c, const uint64_t *numbers)
+{
+    struct profile_scalars *scalars = profile_builder_scalars(c->builder);
+    if (!c->has_profile) {
+        scalars->start_time_ns = numbers[0];
+        scalars->start_realtime_ns = numbers[1];
+        scalars->duration_ns = numbers[2];
+        scalars->period = numbers[3];
+        c->has_profile = true;
+        return;
+    }
+    c->base.process = c->n_processes;
+    c->base.thread = c->n_threads;
+    c->base.time_ns = 0;
+    if (numbers[1] > scalars->start_realtime_ns)
+        c->base.time_ns = numbers[1] - scalars->start_realtime_ns;
+    if (scalars->duration_ns < c->base.time_ns + numbers[2])
+        scalars->duration_ns = c->base.time_ns + numbers[2];
+}
+
+/* 0 if there is none of this number. */
+static uint32_t id_of(uint64_t number, uint32_t base, uint32_t last)
+{
+    return number != 0 && number <= last - base ? base + (uint32_t)number : 0;
+}
+
 /* The model: what describes the profile as a whole. */
 static bool take_model(struct nytprof_collection *c, const struct nytprof_ours *ours)
 {
     const uint64_t *n = ours->numbers;
     struct profile_scalars *scalars = profile_builder_scalars(c->builder);
     if (is_key(ours, "profile")) {
-        scalars->start_time_ns = n[0];
-        scalars->start_realtime_ns = n[1];
-        scalars->duration_ns = n[2];
-        scalars->period = n[3];
+        take_profile(c, n);
     } else if (is_key(ours, "kind")) {
         if (n[0] > PROFILE_UNIT_EVENTS || n[1] == 0)
             return true;
@@ -65,15 +91,15 @@ static bool take_model(struct nytprof_collection *c, const struct nytprof_ours *
         struct profile_process process = {.name = add_text(c, ours->text),
                                           .pid = n[0],
                                           .ppid = n[1],
-                                          .start_ns = n[2],
-                                          .end_ns = n[3]};
+                                          .start_ns = n[2] + c->base.time_ns,
+                                          .end_ns = n[3] + c->base.time_ns};
         c->n_processes = profile_add_process(c->builder, &process);
     } else if (is_key(ours, "thread")) {
-        struct profile_thread thread = {.process = n[0] <= c->n_processes ? (uint32_t)n[0] : 0,
+        struct profile_thread thread = {.process = id_of(n[0], c->base.process, c->n_processes),
                                         .name = add_text(c, ours->text),
                                         .tid = n[1],
-                                        .start_ns = n[2],
-                                        .end_ns = n[3],
+                                        .start_ns = n[2] + c->base.time_ns,
+                                        .end_ns = n[3] + c->base.time_ns,
                                         .cpu_ns = n[4]};
         c->n_threads = profile_add_thread(c->builder, &thread);
     } else {
@@ -106,6 +132,7 @@ static bool take_comment(struct nytprof_collection *c, const struct nytprof_reco
         return !no_memory || err_fail_memory(err);
     if (is_key(&ours, "names=1")) {
         c->is_ours = true;
+        c->content.has_better_than_edges = true;
         return true;
     }
     if (!c->is_ours)
@@ -114,10 +141,9 @@ static bool take_comment(struct nytprof_collection *c, const struct nytprof_reco
         return false;
     if (take_model(c, &ours))
         return true;
-    if (is_key(&ours, "section") && ours.numbers[0] <= c->n_threads) {
-        /* Right behind a `P`, which began a section already. */
+    if (is_key(&ours, "section")) { /* right behind a `P`, which began a section already */
         struct nytprof_section *section = array_at(&c->sections, c->sections.n - 1);
-        section->thread = (uint32_t)ours.numbers[0];
+        section->thread = id_of(ours.numbers[0], c->base.thread, c->n_threads);
     } else if (is_key(&ours, "return") && ours.numbers[0] <= UINT32_MAX) {
         return add_return(c, (uint32_t)ours.numbers[0], ours.text, ours.numbers[1], record->offset,
                           err);
@@ -155,16 +181,13 @@ static bool take_return(struct nytprof_collection *c, const struct nytprof_recor
     if (record->depth == 0)
         return err_fail(err, ERR_FORMAT, record->offset,
                         "a return from depth 0: they count from 1");
-    /* The times of lines say the same once more. */
-    c->flats.n = 0;
-    nytprof_map_deinit(&c->flat_rows);
     return add_return(c, record->depth, record->text, weight, record->offset, err);
 }
 
 static bool take_time(struct nytprof_collection *c, const struct nytprof_record *record,
                       struct err *err)
 {
-    if (c->returns.n != 0)
+    if (c->is_ours && !c->keeps_lines)
         return true;
     uint32_t section = (uint32_t)(c->sections.n - 1);
     uint64_t place = (uint64_t)record->fid << 32 | record->line;
@@ -184,10 +207,42 @@ static bool take_time(struct nytprof_collection *c, const struct nytprof_record 
     return true;
 }
 
+/* Comments stand in front of the record they belong to. nytprofmerge, though, leaves records out
+ * and moves others; so they count only if they can be meant. */
+static bool take_path(struct nytprof_collection *c, const struct nytprof_record *record,
+                      struct err *err)
+{
+    struct text path = profile_builder_text(c->builder, c->pending_file);
+    c->has_file = false;
+    return !nytprof_path_fits(record->text, path) ||
+           nytprof_map_set(&c->files, record->fid, 0, c->pending_file) || err_fail_memory(err);
+}
+
+static bool take_name(struct nytprof_collection *c, const struct nytprof_record *record,
+                      struct err *err)
+{
+    uint32_t sub;
+    bool fits = false;
+    bool ok = intern_add(c->content.texts, record->text.bytes, record->text.length, &sub);
+    if (ok && c->has_name)
+        ok = nytprof_name_fits(record->text, profile_builder_text(c->builder, c->pending_name),
+                               &fits) &&
+             (!fits || nytprof_map_set(&c->names, sub, 0, c->pending_name));
+    if (ok && c->has_line && record->line == 0) /* too high a line for Perl's tools */
+        ok = nytprof_map_set(&c->lines, sub, 0, (uint32_t)c->pending_line);
+    c->has_name = false;
+    c->has_line = false;
+    return ok || err_fail_memory(err);
+}
+
+bool nytprof_collection_needs_lines(const struct nytprof_collection *c)
+{
+    return c->is_ours && !c->keeps_lines && c->content.cut.code != ERR_NONE;
+}
+
 static bool take_record(struct nytprof_collection *c, const struct nytprof_record *record,
                         struct err *err)
 {
-    uint32_t name;
     if (record->tag == NYTPROF_COMMENT)
         return take_comment(c, record, err);
     if (record->tag == NYTPROF_RETURN)
@@ -196,39 +251,60 @@ static bool take_record(struct nytprof_collection *c, const struct nytprof_recor
         return take_time(c, record, err);
     if (record->tag == NYTPROF_PROCESS_START)
         return add_section(c, 0, err);
-    if (record->tag == NYTPROF_FILE && c->has_file) {
-        c->has_file = false;
-        return nytprof_map_set(&c->files, record->fid, 0, c->pending_file) || err_fail_memory(err);
-    }
-    if (record->tag != NYTPROF_SUB || (!c->has_name && !c->has_line))
-        return true;
-    bool ok = intern_add(c->content.texts, record->text.bytes, record->text.length, &name) &&
-              (!c->has_name || nytprof_map_set(&c->names, name, 0, c->pending_name)) &&
-              (!c->has_line || nytprof_map_set(&c->lines, name, 0, (uint32_t)c->pending_line));
-    c->has_name = false;
-    c->has_line = false;
-    return ok || err_fail_memory(err);
+    if (record->tag == NYTPROF_FILE && c->has_file)
+        return take_path(c, record, err);
+    if (record->tag == NYTPROF_SUB && (c->has_name || c->has_line))
+        return take_name(c, record, err);
+    return true;
 }
 
-bool nytprof_collect(const uint8_t *data, size_t size_bytes, struct profile_builder *builder,
-                     struct nytprof_collection *c, struct err *err)
+/* A foreign file that was cut in front of where it says which lines belong to which sub: calls and
+ * times of lines cannot be told apart then, so only those are taken that know of more time. */
+static void settle_cut(struct nytprof_collection *c)
+{
+    double line_weight = 0.0;
+    double call_weight = 0.0;
+    if (c->is_ours || c->content.cut.code == ERR_NONE)
+        return;
+    for (size_t i = 0; i < c->content.subs.n; i++) {
+        if (((const struct nytprof_sub *)array_at(&c->content.subs, i))->has_fid)
+            return;
+    }
+    for (size_t i = 0; i < c->flats.n; i++)
+        line_weight += ((const struct nytprof_flat *)array_at(&c->flats, i))->seconds * 1e9;
+    for (size_t i = 0; i < c->returns.n; i++)
+        call_weight += (double)((const struct nytprof_return *)array_at(&c->returns, i))->weight;
+    if (line_weight < call_weight) {
+        c->flats.n = 0;
+        return;
+    }
+    c->returns.n = 0;
+    for (size_t i = 0; i < c->sections.n; i++)
+        ((struct nytprof_section *)array_at(&c->sections, i))->first_return = 0;
+}
+
+bool nytprof_collect(const uint8_t *data, size_t size_bytes, bool keeps_lines,
+                     struct profile_builder *builder, struct nytprof_collection *c, struct err *err)
 {
     struct nytprof_stream *stream = NULL;
     struct nytprof_record record;
-    *c = (struct nytprof_collection){.builder = builder, .unit = PROFILE_UNIT_NS, .ns_per_unit = 1};
+    *c = (struct nytprof_collection){
+        .builder = builder, .keeps_lines = keeps_lines, .unit = PROFILE_UNIT_NS, .ns_per_unit = 1};
     array_init(&c->returns, sizeof(struct nytprof_return));
     array_init(&c->sections, sizeof(struct nytprof_section));
     array_init(&c->flats, sizeof(struct nytprof_flat));
     array_init(&c->buffer, 1);
-    bool ok = nytprof_content_init(&c->content, size_bytes, err) &&
+    bool ok = nytprof_content_init(&c->content, size_bytes, true, err) &&
               nytprof_stream_open(data, size_bytes, &stream, err) && add_section(c, 0, err);
     if (ok)
         c->content.minor = nytprof_stream_minor(stream);
     for (record.tag = NYTPROF_COMMENT; ok && record.tag != NYTPROF_END;)
         ok = nytprof_stream_next(stream, &record, err) &&
              nytprof_content_add(&c->content, &record, err) && take_record(c, &record, err);
+    if (c->content.texts != NULL) /* else there is no content */
+        ok = nytprof_content_finish(&c->content, err);
     if (ok)
-        nytprof_content_finish(&c->content);
+        settle_cut(c);
     nytprof_stream_destroy(stream);
     return ok;
 }

@@ -1,8 +1,7 @@
 /* nytprof_collect.h - a real NYTProf stream read for a profile: the sums of nytprof_content.h, and
  * what of the single records matters besides.
  *
- * Weights are in the profile's unit: ns, or what our own writer noted. Of a stream with calls the
- * times of lines are kept by nytprof_content only. */
+ * Weights are in the profile's unit: ns, or what our own writer noted. */
 #ifndef SAMPLER_NYTPROF_COLLECT_H
 #define SAMPLER_NYTPROF_COLLECT_H
 
@@ -23,7 +22,8 @@ struct nytprof_section {
     uint32_t thread; /* of the profile; 0 = none known (yet) */
 };
 
-/* Time of a line within a section. */
+/* Time of a line within a section. Not collected of files of ours, where calls say all; but of one
+ * that was cut, those of the sections whose calls are missing. */
 struct nytprof_flat {
     uint32_t section;
     uint32_t fid;
@@ -36,16 +36,23 @@ struct nytprof_collection {
     struct profile_builder *builder;
     struct array returns;         /* of struct nytprof_return                              */
     struct array sections;        /* of struct nytprof_section: one before the first `P`   */
-    struct array flats;           /* of struct nytprof_flat; none if there are returns     */
+    struct array flats;           /* of struct nytprof_flat                               */
     struct nytprof_map flat_rows; /* (section, fid:line)                          */
     struct nytprof_map names;     /* (name of a sub, 0) -> text of the builder    */
     struct nytprof_map lines;     /* (name of a sub, 0) -> first line             */
     struct nytprof_map files;     /* (fid, 0) -> text of the builder              */
     bool is_ours;
+    bool keeps_lines; /* in files of ours too */
     enum profile_unit unit;
     uint64_t ns_per_unit;
+    bool has_profile;
     uint32_t n_processes; /* id of the last added by a comment of ours              */
     uint32_t n_threads;
+    struct {
+        uint32_t process;
+        uint32_t thread;
+        uint64_t time_ns;
+    } base;                 /* what the comments' numbers are counted from */
     uint64_t n_bad_weights; /* negative, no number                                  */
 
     /* waiting for the record they belong to */
@@ -55,10 +62,14 @@ struct nytprof_collection {
     uint64_t pending_line, pending_self;
 };
 
-MUST_CHECK bool nytprof_collect(const uint8_t *data, size_t size_bytes,
+MUST_CHECK bool nytprof_collect(const uint8_t *data, size_t size_bytes, bool keeps_lines,
                                 struct profile_builder *builder,
                                 struct nytprof_collection *collection, struct err *err);
 void nytprof_collection_deinit(struct nytprof_collection *collection); /* in every case */
+
+/* Whether this is a file of ours that was cut, which nytprof_collect should read once more and keep
+ * lines. */
+bool nytprof_collection_needs_lines(const struct nytprof_collection *collection);
 
 /* Seconds as a weight; what is negative or no number is counted and 0. */
 uint64_t nytprof_seconds_weight(struct nytprof_collection *collection, double seconds);

@@ -13,10 +13,14 @@
 #define KEPT_BYTES_FREE ((uint64_t)64 << 20)
 #define KEPT_BYTES_PER_BYTE 32U
 
-bool nytprof_content_init(struct nytprof_content *content, size_t size_bytes, struct err *err)
+bool nytprof_content_init(struct nytprof_content *content, size_t size_bytes, bool is_brief,
+                          struct err *err)
 {
-    *content = (struct nytprof_content){.limit_bytes = KEPT_BYTES_FREE +
-                                                       (uint64_t)size_bytes * KEPT_BYTES_PER_BYTE};
+    *content = (struct nytprof_content){
+        .is_brief = is_brief,
+        .cut = ERR_INIT,
+        .limit_bytes = KEPT_BYTES_FREE + (uint64_t)size_bytes * KEPT_BYTES_PER_BYTE,
+    };
     array_init(&content->attributes, sizeof(struct nytprof_pair));
     array_init(&content->options, sizeof(struct nytprof_pair));
     array_init(&content->processes, sizeof(struct nytprof_process));
@@ -129,6 +133,8 @@ static struct nytprof_sub *sub_row(struct nytprof_content *content, struct text 
 static bool use_fid(struct nytprof_content *content, uint32_t fid, uint64_t offset, struct err *err)
 {
     bool is_new;
+    if (fid < NYTPROF_FEW_FIDS && (content->defined_fids[fid / 64] >> fid % 64 & 1) != 0)
+        return true;
     struct nytprof_file *file =
         row_at(content, &content->files, &content->file_rows, fid, 0, &is_new, err);
     if (file == NULL)
@@ -252,6 +258,8 @@ static bool add_file(struct nytprof_content *content, const struct nytprof_recor
                                   .eval_fid = record->eval_fid,
                                   .eval_line = record->eval_line,
                                   .is_defined = true};
+    if (record->fid < NYTPROF_FEW_FIDS)
+        content->defined_fids[record->fid / 64] |= (uint64_t)1 << record->fid % 64;
     return true;
 }
 
@@ -273,6 +281,10 @@ static bool add_line(struct nytprof_content *content, enum nytprof_level level, 
 static bool add_time(struct nytprof_content *content, const struct nytprof_record *record,
                      struct err *err)
 {
+    if (content->is_brief) {
+        content->n_discounts = 0;
+        return use_fid(content, record->fid, record->offset, err);
+    }
     double seconds = record->ticks / content->ticks_per_second;
     content->line_seconds += seconds;
     content->n_line_records++;
@@ -293,6 +305,8 @@ static bool add_source(struct nytprof_content *content, const struct nytprof_rec
 {
     bool is_new;
     uint32_t text;
+    if (content->is_brief)
+        return true;
     if (!nytprof_content_text(content, record->text, &text, err))
         return false;
     struct nytprof_source_line *source = row_at(content, &content->source, &content->source_rows,
@@ -329,6 +343,8 @@ static bool add_edge(struct nytprof_content *content, const struct nytprof_recor
 {
     bool is_new;
     uint32_t caller_name;
+    if (content->has_better_than_edges)
+        return record->fid == 0 || use_fid(content, record->fid, record->offset, err);
     struct nytprof_sub *sub = sub_row(content, record->text, err);
     if (sub == NULL || !nytprof_content_text(content, record->other, &caller_name, err))
         return false;
@@ -413,8 +429,20 @@ bool nytprof_content_add(struct nytprof_content *content, const struct nytprof_r
     }
 }
 
-void nytprof_content_finish(struct nytprof_content *content)
+static bool has_times(const struct nytprof_content *content)
 {
+    return (content->n_records[NYTPROF_LINE_TIME] | content->n_records[NYTPROF_BLOCK_TIME] |
+            content->n_records[NYTPROF_RETURN] | content->n_records[NYTPROF_EDGE]) != 0;
+}
+
+bool nytprof_content_finish(struct nytprof_content *content, struct err *err)
+{
+    if (err->code == ERR_TRUNCATED && has_times(content)) {
+        content->cut = *err;
+        *err = (struct err)ERR_INIT;
+    }
+    if (err->code != ERR_NONE)
+        return false;
     if (content->minor > 0)
         note_oddity(content, NYTPROF_ODD_MINOR, 0, content->minor);
     for (size_t i = 0; i < content->processes.n; i++) {
@@ -422,23 +450,44 @@ void nytprof_content_finish(struct nytprof_content *content)
         if (!process->has_end)
             note_oddity(content, NYTPROF_ODD_START_WITHOUT_END, ERR_NO_OFFSET, process->pid);
     }
+    return true;
+}
+
+static const char *const odd_texts[NYTPROF_N_ODDITIES] = {
+    [NYTPROF_ODD_NO_EQUALS] = "an attribute or option has no '=' and was left out",
+    [NYTPROF_ODD_UNDEFINED_FID] = "a file number is used that no record has defined yet",
+    [NYTPROF_ODD_FID_TWICE] = "a file number is defined twice; the last name is taken",
+    [NYTPROF_ODD_SUB_TWICE] = "a sub is defined twice; its times are mixed",
+    [NYTPROF_ODD_END_WITHOUT_START] = "a process ends that was not started",
+    [NYTPROF_ODD_START_WITHOUT_END] = "a process has no end; the profile may be incomplete",
+    [NYTPROF_ODD_DISCOUNT_TWICE] =
+        "two discounts in a row; each takes one from the count of the next time",
+};
+
+bool nytprof_content_is_sound(const struct nytprof_content *content, struct err *err)
+{
+    if (content->cut.code != ERR_NONE) {
+        *err = content->cut;
+        return false;
+    }
+    size_t first = NYTPROF_N_ODDITIES;
+    for (size_t i = 0; i < NYTPROF_N_ODDITIES; i++) {
+        if (i != NYTPROF_ODD_MINOR && content->oddities[i] != 0 &&
+            (first == NYTPROF_N_ODDITIES || content->odd_offset[i] < content->odd_offset[first]))
+            first = i;
+    }
+    return first == NYTPROF_N_ODDITIES ||
+           err_fail(err, ERR_FORMAT, content->odd_offset[first], "%s", odd_texts[first]);
 }
 
 void nytprof_content_notes(const struct nytprof_content *content, const struct format_notes *notes)
 {
-    static const char *const texts[NYTPROF_N_ODDITIES] = {
-        [NYTPROF_ODD_NO_EQUALS] = "an attribute or option has no '=' and was left out",
-        [NYTPROF_ODD_UNDEFINED_FID] = "a file number is used that no record has defined yet",
-        [NYTPROF_ODD_FID_TWICE] = "a file number is defined twice; the last name is taken",
-        [NYTPROF_ODD_SUB_TWICE] = "a sub is defined twice; its times are mixed",
-        [NYTPROF_ODD_END_WITHOUT_START] = "a process ends that was not started",
-        [NYTPROF_ODD_START_WITHOUT_END] = "a process has no end; the profile may be incomplete",
-        [NYTPROF_ODD_DISCOUNT_TWICE] =
-            "two discounts in a row; each takes one from the count of the next time",
-    };
+    if (content->cut.code != ERR_NONE)
+        format_note(notes, "offset %" PRIu64 ": %s; what stands before it was read",
+                    content->cut.offset, content->cut.text);
     for (size_t i = 0; i < NYTPROF_N_ODDITIES; i++) {
         uint64_t n = content->oddities[i];
-        if (n == 0)
+        if (n == 0 || (i == NYTPROF_ODD_START_WITHOUT_END && content->cut.code != ERR_NONE))
             continue;
         if (i == NYTPROF_ODD_MINOR) {
             format_note(notes,
@@ -456,7 +505,7 @@ void nytprof_content_notes(const struct nytprof_content *content, const struct f
         char more[48] = "";
         if (n > 1)
             snprintf(more, sizeof more, "; %" PRIu64 " times in all", n);
-        format_note(notes, "%s%s%s%s", where, texts[i], number, more);
+        format_note(notes, "%s%s%s%s", where, odd_texts[i], number, more);
     }
 }
 

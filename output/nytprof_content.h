@@ -97,7 +97,12 @@ enum nytprof_oddity {
     NYTPROF_N_ODDITIES
 };
 
+#define NYTPROF_FEW_FIDS 4096U /* most files have no higher ones */
+
 struct nytprof_content {
+    bool is_brief; /* only what a profile is made of: no sums of lines and no source text */
+    bool has_better_than_edges; /* nor edges, if who reads them says so */
+    struct err cut;             /* where the file was cut, if what stands before is taken */
     struct arena *arena;
     struct intern *texts;
     uint64_t limit_bytes; /* more is not kept of a file of this size   */
@@ -134,6 +139,8 @@ struct nytprof_content {
     struct nytprof_map caller_rows;                 /* (edge, name)    */
     struct nytprof_map source_rows;                 /* (fid, line)     */
 
+    uint64_t defined_fids[NYTPROF_FEW_FIDS / 64]; /* bits */
+
     uint64_t oddities[NYTPROF_N_ODDITIES];
     uint64_t odd_offset[NYTPROF_N_ODDITIES]; /* of the first           */
     uint32_t odd_number[NYTPROF_N_ODDITIES]; /* its fid or pid         */
@@ -141,7 +148,7 @@ struct nytprof_content {
 
 /* `size_bytes` of the file, from which the limit of what is kept follows. */
 MUST_CHECK bool nytprof_content_init(struct nytprof_content *content, size_t size_bytes,
-                                     struct err *err);
+                                     bool is_brief, struct err *err);
 void nytprof_content_deinit(struct nytprof_content *content); /* also after a failed init */
 
 /* Adds one record. False: out of memory, beyond the limit, or a file that makes no sense (times
@@ -149,11 +156,15 @@ void nytprof_content_deinit(struct nytprof_content *content); /* also after a fa
 MUST_CHECK bool nytprof_content_add(struct nytprof_content *content,
                                     const struct nytprof_record *record, struct err *err);
 
-/* To be called once all records are added: what can only be said then. */
-void nytprof_content_finish(struct nytprof_content *content);
+/* To be called when there is no next record, for whatever reason *err has. True if it has none, or
+ * the file was cut behind some content: *err is then as new, and content->cut says where. */
+MUST_CHECK bool nytprof_content_finish(struct nytprof_content *content, struct err *err);
 
 /* One note for each kind of oddity. */
 void nytprof_content_notes(const struct nytprof_content *content, const struct format_notes *notes);
+
+/* False if the file was cut or there is any oddity but a newer minor version. */
+MUST_CHECK bool nytprof_content_is_sound(const struct nytprof_content *content, struct err *err);
 
 /* Counts `n_bytes` more as kept; false when that is beyond the limit. */
 MUST_CHECK bool nytprof_content_keep(struct nytprof_content *content, size_t n_bytes,

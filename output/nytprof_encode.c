@@ -15,7 +15,8 @@
 #include "nytprof_stream.h"
 
 #define BUFFER_BYTES ((size_t)32 * 1024)
-#define LEVEL 6 /* as Perl's own */
+/* Perl's own is 6, which takes 4 times as long for a file 4 % smaller (docs/formats/nytprof.md). */
+#define LEVEL 4
 
 struct nytprof_encoder {
     struct sink *out;
@@ -68,27 +69,51 @@ static void put_u8(struct nytprof_encoder *encoder, uint8_t byte)
     put_bytes(encoder, &byte, 1);
 }
 
-/* The shortest form: one to five bytes, most significant first. */
+#define MAX_U32_BYTES 5U
+
+/* The shortest form: one to five bytes, most significant first. Returns what is behind them. */
+static uint8_t *store_u32(uint8_t *at, uint32_t value)
+{
+    if (value < 0x80) {
+        *at++ = (uint8_t)value;
+        return at;
+    }
+    if (value < 0x4000) {
+        *at++ = (uint8_t)(0x80 | value >> 8);
+    } else {
+        if (value < 0x200000) {
+            *at++ = (uint8_t)(0xc0 | value >> 16);
+        } else {
+            if (value < 0x10000000) {
+                *at++ = (uint8_t)(0xe0 | value >> 24);
+            } else {
+                *at++ = 0xff;
+                *at++ = (uint8_t)(value >> 24);
+            }
+            *at++ = (uint8_t)(value >> 16);
+        }
+        *at++ = (uint8_t)(value >> 8);
+    }
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+/* Where `size_bytes` more may be stored, for take_room; at most BUFFER_BYTES. */
+static uint8_t *make_room(struct nytprof_encoder *encoder, size_t size_bytes)
+{
+    if (sizeof encoder->raw - encoder->n_raw < size_bytes)
+        flush_raw(encoder, Z_NO_FLUSH);
+    return encoder->raw + encoder->n_raw;
+}
+
+static void take_room(struct nytprof_encoder *encoder, const uint8_t *end)
+{
+    encoder->n_raw = (size_t)(end - encoder->raw);
+}
+
 static void put_u32(struct nytprof_encoder *encoder, uint32_t value)
 {
-    uint8_t bytes[] = {0xff, (uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
-                       (uint8_t)value};
-    size_t first;
-    if (value < 0x80) {
-        first = 4;
-    } else if (value < 0x4000) {
-        first = 3;
-        bytes[first] |= 0x80;
-    } else if (value < 0x200000) {
-        first = 2;
-        bytes[first] |= 0xc0;
-    } else if (value < 0x10000000) {
-        first = 1;
-        bytes[first] |= 0xe0;
-    } else {
-        first = 0;
-    }
-    put_bytes(encoder, bytes + first, sizeof bytes - first);
+    take_room(encoder, store_u32(make_room(encoder, MAX_U32_BYTES), value));
 }
 
 static void put_double(struct nytprof_encoder *encoder, double value)
@@ -252,12 +277,14 @@ void nytprof_encode_time(struct nytprof_encoder *encoder, uint64_t ticks, uint32
     bool is_first = true;
     do {
         uint32_t part = ticks > INT32_MAX ? INT32_MAX : (uint32_t)ticks;
+        uint8_t *at = make_room(encoder, 2 + 3 * MAX_U32_BYTES);
         if (!is_first)
-            put_u8(encoder, NYTPROF_DISCOUNT);
-        put_u8(encoder, NYTPROF_LINE_TIME);
-        put_u32(encoder, part);
-        put_u32(encoder, fid);
-        put_u32(encoder, line);
+            *at++ = NYTPROF_DISCOUNT;
+        *at++ = NYTPROF_LINE_TIME;
+        at = store_u32(at, part);
+        at = store_u32(at, fid);
+        at = store_u32(at, line);
+        take_room(encoder, at);
         is_first = false;
         ticks -= part;
     } while (ticks > 0);

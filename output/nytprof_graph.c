@@ -22,17 +22,6 @@ struct walk {
     struct nytprof_map line_rows;
 };
 
-uint64_t nytprof_add(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-uint64_t nytprof_weight(const struct nytprof_graph *graph, size_t sample)
-{
-    const struct profile *profile = graph->profile;
-    return profile->n_kinds == 0 ? 1 : profile_value(profile, sample, graph->kind);
-}
-
 struct text nytprof_base_name(struct text path)
 {
     size_t start = path.length;

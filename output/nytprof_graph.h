@@ -70,9 +70,16 @@ MUST_CHECK bool nytprof_graph_init(struct nytprof_graph *graph, const struct pro
 void nytprof_graph_deinit(struct nytprof_graph *graph);
 
 /* The weight of a sample in the graph's kind. */
-uint64_t nytprof_weight(const struct nytprof_graph *graph, size_t sample);
+static inline uint64_t nytprof_weight(const struct nytprof_graph *graph, size_t sample)
+{
+    const struct profile *profile = graph->profile;
+    return profile->n_kinds == 0 ? 1 : profile_value(profile, sample, graph->kind);
+}
 
-uint64_t nytprof_add(uint64_t a, uint64_t b); /* up to 2^64 - 1 */
+static inline uint64_t nytprof_add(uint64_t a, uint64_t b) /* up to 2^64 - 1 */
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 /* The last part of a path. */
 struct text nytprof_base_name(struct text path);

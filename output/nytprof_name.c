@@ -36,10 +36,14 @@ static bool push(struct array *out, char c)
 
 bool nytprof_append(struct array *out, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    size_t i = 0;
+    for (; i < length && out->n + (length - i) > out->n_reserved; i++) { /* it grows on the way */
         if (!push(out, bytes[i]))
             return false;
     }
+    if (i < length)
+        memcpy((char *)out->items + out->n, bytes + i, length - i);
+    out->n += length - i;
     return true;
 }
 
@@ -57,8 +61,8 @@ static size_t operator_length(struct text text, size_t at)
         "<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=", "->", "()", "[]", "<", ">"};
     static const char word[] = "operator";
     size_t end = at + sizeof word - 1;
-    if (!starts_with(text, at, word) || (at > 0 && is_word(text.bytes[at - 1])) ||
-        (end < text.length && is_word(text.bytes[end])))
+    if (text.bytes[at] != word[0] || !starts_with(text, at, word) ||
+        (at > 0 && is_word(text.bytes[at - 1])) || (end < text.length && is_word(text.bytes[end])))
         return 0;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
         if (starts_with(text, end, signs[i]))
@@ -70,11 +74,20 @@ static size_t operator_length(struct text text, size_t at)
 /* How deep in brackets the text is behind the character `c`. */
 static size_t next_depth(size_t depth, char c)
 {
-    if (is_one_of(c, "<([{"))
+    switch (c) {
+    case '<':
+    case '(':
+    case '[':
+    case '{':
         return depth + 1;
-    if (is_one_of(c, ">)]}"))
+    case '>':
+    case ')':
+    case ']':
+    case '}':
         return depth > 0 ? depth - 1 : 0;
-    return depth;
+    default:
+        return depth;
+    }
 }
 
 /* Where the part behind the last `::` outside of brackets begins; 0 if there is none. */
@@ -205,6 +218,64 @@ bool nytprof_name_decode(struct text name, struct array *out)
             (is_letter(name.bytes[i + 1]) || is_one_of(name.bytes[i + 1], "/!?")))
             i++;
         if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* Whether all of `text` is `part`, but for a package in front and what tells namesakes apart. */
+static bool has_part(struct text text, struct text part)
+{
+    const char *at = text.bytes;
+    const char *end = text.bytes + text.length;
+    for (unsigned n_tries = 0; n_tries < 8 && part.length != 0; n_tries++, at++) {
+        at = memmem(at, (size_t)(end - at), part.bytes, part.length);
+        if (at == NULL) /* few tries, each linear */
+            return false;
+        const char *rest = at + part.length;
+        bool begins = at == text.bytes || (at - text.bytes >= 2 && at[-1] == ':' && at[-2] == ':');
+        bool ends = rest == end ||
+                    (end - rest >= 2 && rest[0] == ' ' && (rest[1] == '[' || rest[1] == '#'));
+        if (begins && ends)
+            return true;
+    }
+    return false;
+}
+
+bool nytprof_name_fits(struct text sub, struct text name, bool *fits)
+{
+    struct array encoded;
+    if (name.length != 0 && has_part(sub, name)) { /* most need no change but a package */
+        *fits = true;
+        return true;
+    }
+    array_init(&encoded, 1);
+    bool ok = nytprof_name_encode(name, (struct text){.bytes = ""}, &encoded);
+    if (ok) {
+        struct text bare = {.bytes = encoded.items, .length = encoded.n};
+        if (starts_with(bare, 0, "main::")) { /* a package put in front may be another */
+            bare.bytes += 6;
+            bare.length -= 6;
+        }
+        *fits = has_part(sub, bare);
+    }
+    array_deinit(&encoded);
+    return ok;
+}
+
+bool nytprof_path_fits(struct text label, struct text path)
+{
+    size_t from = 0;
+    size_t at = 0;
+    if (label.length != 0 && label.bytes[0] == '[') {
+        for (size_t i = 0; i < path.length; i++)
+            from = path.bytes[i] == '/' ? i + 1 : from;
+        at = from < path.length && path.bytes[from] == '[' ? 0 : 1;
+    }
+    if (label.length - at < path.length - from)
+        return false;
+    for (size_t i = from; i < path.length; i++, at++) {
+        if (label.bytes[at] != (is_control(path.bytes[i]) ? ' ' : path.bytes[i]))
             return false;
     }
     return true;

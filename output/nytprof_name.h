@@ -20,6 +20,13 @@ MUST_CHECK bool nytprof_name_encode(struct text name, struct text object, struct
 /* Appends what nytprof_name_encode made it from, as far as can be told. */
 MUST_CHECK bool nytprof_name_decode(struct text name, struct array *out);
 
+/* Whether a sub of this name can be what nytprof_name_encode made from `name`, for any object and
+ * with anything behind it. *fits is untouched when out of memory. */
+MUST_CHECK bool nytprof_name_fits(struct text sub, struct text name, bool *fits);
+
+/* The same of the label of a file: a path, or the last part of one in square brackets. */
+bool nytprof_path_fits(struct text label, struct text path);
+
 /* Appends bytes with control characters, `%` and bytes that are no UTF-8 as %XX, fit for a line. */
 MUST_CHECK bool nytprof_line_encode(struct text text, struct array *out);
 MUST_CHECK bool nytprof_line_decode(struct text text, struct array *out);

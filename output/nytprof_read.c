@@ -1,8 +1,10 @@
 /* nytprof_read.c - a real NYTProf stream as a profile.
  *
  * Samples come from the calls (`<`), where there are any: their own times are those of the nodes of
- * the call tree. Otherwise from the times of lines, each in the sub whose lines are around it;
- * otherwise from the edges, with caller and called only. */
+ * the call tree. Otherwise, and of code outside of all subs, from the times of lines
+ * (nytprof_read_lines.c); otherwise from the edges, with caller and called only. */
+#include "nytprof_read.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,19 +12,8 @@
 #include <string.h>
 
 #include "nytprof.h"
-#include "nytprof_collect.h"
 #include "nytprof_labels.h"
 #include "nytprof_name.h"
-
-struct reader {
-    struct nytprof_collection all;
-    struct profile_builder *builder;
-    struct nytprof_map functions; /* (name of a sub, 0) -> function                      */
-    struct nytprof_map sums;      /* (thread, stack) -> row of samples                   */
-    struct array samples;         /* of struct sum                                       */
-    struct array buffer;          /* of char                                             */
-    bool no_memory;
-};
 
 struct sum {
     uint32_t thread;
@@ -33,7 +24,7 @@ struct sum {
 /* ---- functions --------------------------------------------------------------------------------
  */
 
-static uint32_t text_of(struct reader *r, uint32_t id)
+static uint32_t text_of(struct nytprof_reader *r, uint32_t id)
 {
     struct text utf8 = {.bytes = ""};
     struct text text = intern_text(r->all.content.texts, id);
@@ -44,7 +35,7 @@ static uint32_t text_of(struct reader *r, uint32_t id)
     return profile_add_text(r->builder, utf8.bytes, utf8.length);
 }
 
-static uint32_t sub_name(struct reader *r, uint32_t name)
+static uint32_t sub_name(struct nytprof_reader *r, uint32_t name)
 {
     uint32_t exact = nytprof_map_find(&r->all.names, name, 0);
     if (!r->all.is_ours)
@@ -58,7 +49,7 @@ static uint32_t sub_name(struct reader *r, uint32_t name)
 }
 
 /* A name in square brackets is an object's; both are 0 for NYTPROF_NO_FILE. */
-static void place_of(struct reader *r, uint32_t fid, struct profile_function *function)
+static void place_of(struct nytprof_reader *r, uint32_t fid, struct profile_function *function)
 {
     const struct nytprof_file *file = nytprof_content_file(&r->all.content, fid);
     if (file == NULL)
@@ -80,11 +71,10 @@ static void place_of(struct reader *r, uint32_t fid, struct profile_function *fu
     function->module = profile_add_module(r->builder, &module);
 }
 
-static uint32_t function_of(struct reader *r, uint32_t name)
+uint32_t nytprof_reader_function(struct nytprof_reader *r, uint32_t name)
 {
-    uint32_t known = nytprof_map_find(&r->functions, name, 0);
-    if (known != UINT32_MAX)
-        return known;
+    if (r->functions[name] != 0)
+        return r->functions[name] - 1;
     const struct nytprof_sub *sub = nytprof_content_sub(&r->all.content, name);
     struct profile_function function = {.name = sub_name(r, name)};
     if (sub != NULL && sub->has_fid) {
@@ -93,13 +83,12 @@ static uint32_t function_of(struct reader *r, uint32_t name)
         function.line = exact_line != UINT32_MAX ? exact_line : sub->first_line;
     }
     uint32_t id = profile_add_function(r->builder, &function);
-    if (id == UINT32_MAX || !nytprof_map_set(&r->functions, name, 0, id))
-        r->no_memory = true;
+    r->functions[name] = id + 1;
     return id;
 }
 
 /* Code of a file outside of all subs. */
-static uint32_t file_function(struct reader *r, uint32_t fid)
+uint32_t nytprof_reader_file_function(struct nytprof_reader *r, uint32_t fid)
 {
     const struct nytprof_file *file = nytprof_content_file(&r->all.content, fid);
     struct profile_function function = {.name = 0};
@@ -114,7 +103,8 @@ static uint32_t file_function(struct reader *r, uint32_t fid)
     return profile_add_function(r->builder, &function);
 }
 
-static uint32_t stack_of(struct reader *r, uint32_t parent, uint32_t function, uint32_t line)
+uint32_t nytprof_reader_stack(struct nytprof_reader *r, uint32_t parent, uint32_t function,
+                              uint32_t line)
 {
     struct profile_frame frame = {.function = function, .line = line};
     return profile_add_stack(r->builder, parent, profile_add_frame(r->builder, &frame));
@@ -128,7 +118,7 @@ static uint64_t add_up(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static void add_sample(struct reader *r, uint32_t thread, uint32_t stack, uint64_t weight)
+void nytprof_reader_add(struct nytprof_reader *r, uint32_t thread, uint32_t stack, uint64_t weight)
 {
     uint32_t row = nytprof_map_find(&r->sums, thread, stack);
     if (row == UINT32_MAX) {
@@ -151,7 +141,7 @@ struct step {
 
 /* The calls of one section: [first, end) of the returns. A call comes before its caller, so from
  * the end backwards each is below the last one less deep. */
-static bool read_section(struct reader *r, uint32_t thread, size_t first, size_t end,
+static bool read_section(struct nytprof_reader *r, uint32_t thread, size_t first, size_t end,
                          struct array *path)
 {
     path->n = 0;
@@ -164,7 +154,7 @@ static bool read_section(struct reader *r, uint32_t thread, size_t first, size_t
         if (path->n > 0)
             stack = ((const struct step *)array_at(path, path->n - 1))->stack;
         if (call->depth != 0) {
-            stack = stack_of(r, stack, function_of(r, call->name), 0);
+            stack = nytprof_reader_stack(r, stack, nytprof_reader_function(r, call->name), 0);
             struct step *step = array_push(path);
             if (step == NULL)
                 return false;
@@ -172,12 +162,12 @@ static bool read_section(struct reader *r, uint32_t thread, size_t first, size_t
         }
         bool is_leaf = i == first || call[-1].depth <= call->depth;
         if (call->weight != 0 || (is_leaf && r->all.is_ours))
-            add_sample(r, thread, stack, call->weight);
+            nytprof_reader_add(r, thread, stack, call->weight);
     }
     return true;
 }
 
-static bool read_calls(struct reader *r)
+static bool read_calls(struct nytprof_reader *r)
 {
     struct array path;
     array_init(&path, sizeof(struct step));
@@ -185,119 +175,10 @@ static bool read_calls(struct reader *r)
     for (size_t i = 0; ok && i < r->all.sections.n; i++) {
         const struct nytprof_section *section = array_at(&r->all.sections, i);
         size_t end = i + 1 < r->all.sections.n ? section[1].first_return : r->all.returns.n;
-        ok = read_section(r, section->thread, section->first_return, end, &path);
+        if (end != section->first_return)
+            ok = read_section(r, section->thread, section->first_return, end, &path);
     }
     array_deinit(&path);
-    return ok;
-}
-
-/* ---- times of lines ---------------------------------------------------------------------------
- */
-
-static int compare_flats(const void *a, const void *b)
-{
-    const struct nytprof_flat *left = a;
-    const struct nytprof_flat *right = b;
-    if (left->fid != right->fid)
-        return left->fid < right->fid ? -1 : 1;
-    if (left->line != right->line)
-        return left->line < right->line ? -1 : 1;
-    return (left->section > right->section) - (left->section < right->section);
-}
-
-/* By file and first line; of those that begin together the longest first. */
-static int compare_ranges(const void *a, const void *b)
-{
-    const struct nytprof_sub *left = a;
-    const struct nytprof_sub *right = b;
-    if (left->fid != right->fid)
-        return left->fid < right->fid ? -1 : 1;
-    if (left->first_line != right->first_line)
-        return left->first_line < right->first_line ? -1 : 1;
-    if (left->last_line != right->last_line)
-        return left->last_line > right->last_line ? -1 : 1;
-    return (left->name > right->name) - (left->name < right->name);
-}
-
-/* Copies of the subs whose lines are known, sorted. */
-static bool collect_ranges(const struct reader *r, struct array *ranges)
-{
-    for (size_t i = 0; i < r->all.content.subs.n; i++) {
-        const struct nytprof_sub *sub = array_at(&r->all.content.subs, i);
-        if (!sub->has_fid || !sub->has_lines || sub->first_line == 0)
-            continue;
-        struct nytprof_sub *range = array_push(ranges);
-        if (range == NULL)
-            return false;
-        *range = *sub;
-    }
-    if (ranges->n > 1)
-        qsort(ranges->items, ranges->n, ranges->item_bytes, compare_ranges);
-    return true;
-}
-
-/* Ranges and lines side by side, both sorted. `open` is the stack of the ranges begun and not ended
- * in the file at hand, the innermost on top. */
-struct sweep {
-    struct array ranges; /* of struct nytprof_sub         */
-    size_t next;         /* in ranges                     */
-    struct array open;   /* of const struct nytprof_sub * */
-};
-
-/* Moves on to a line; *sub is what lies around it, NULL if nothing does. */
-static bool sweep_to(struct sweep *sweep, uint32_t fid, uint32_t line,
-                     const struct nytprof_sub **sub)
-{
-    for (; sweep->next < sweep->ranges.n; sweep->next++) {
-        const struct nytprof_sub *range = array_at(&sweep->ranges, sweep->next);
-        if (range->fid > fid || (range->fid == fid && range->first_line > line))
-            break;
-        if (range->fid < fid)
-            continue;
-        const struct nytprof_sub **top = array_push(&sweep->open);
-        if (top == NULL)
-            return false;
-        *top = range;
-    }
-    for (*sub = NULL; sweep->open.n > 0; sweep->open.n--) {
-        const struct nytprof_sub *top =
-            *(const struct nytprof_sub **)array_at(&sweep->open, sweep->open.n - 1);
-        if (top->last_line >= line) {
-            *sub = top;
-            break;
-        }
-    }
-    return true;
-}
-
-static bool read_sorted_lines(struct reader *r, struct sweep *sweep)
-{
-    for (size_t i = 0; i < r->all.flats.n; i++) {
-        const struct nytprof_flat *flat = array_at(&r->all.flats, i);
-        const struct nytprof_sub *sub;
-        if (i == 0 || flat[-1].fid != flat->fid)
-            sweep->open.n = 0;
-        if (!sweep_to(sweep, flat->fid, flat->line, &sub))
-            return false;
-        uint32_t function = sub != NULL ? function_of(r, sub->name) : file_function(r, flat->fid);
-        const struct nytprof_section *section = array_at(&r->all.sections, flat->section);
-        uint64_t weight = nytprof_seconds_weight(&r->all, flat->seconds);
-        if (weight != 0)
-            add_sample(r, section->thread, stack_of(r, 0, function, flat->line), weight);
-    }
-    return true;
-}
-
-static bool read_lines(struct reader *r)
-{
-    struct sweep sweep = {.next = 0};
-    array_init(&sweep.ranges, sizeof(struct nytprof_sub));
-    array_init(&sweep.open, sizeof(const struct nytprof_sub *));
-    if (r->all.flats.n > 1)
-        qsort(r->all.flats.items, r->all.flats.n, r->all.flats.item_bytes, compare_flats);
-    bool ok = collect_ranges(r, &sweep.ranges) && read_sorted_lines(r, &sweep);
-    array_deinit(&sweep.ranges);
-    array_deinit(&sweep.open);
     return ok;
 }
 
@@ -306,7 +187,7 @@ static bool read_lines(struct reader *r)
 
 /* Callers of an edge are in order of meeting them; times are not told apart, so the first has all.
  */
-static bool read_edges(struct reader *r)
+static bool read_edges(struct nytprof_reader *r)
 {
     const struct nytprof_content *content = &r->all.content;
     uint32_t *first_caller = calloc(content->edges.n + 1, sizeof *first_caller);
@@ -323,8 +204,11 @@ static bool read_edges(struct reader *r)
         uint64_t weight = nytprof_seconds_weight(&r->all, edge->exclusive);
         if (weight == 0)
             continue;
-        uint32_t caller = stack_of(r, 0, function_of(r, first_caller[i]), edge->line);
-        add_sample(r, section->thread, stack_of(r, caller, function_of(r, sub->name), 0), weight);
+        uint32_t caller =
+            nytprof_reader_stack(r, 0, nytprof_reader_function(r, first_caller[i]), edge->line);
+        nytprof_reader_add(
+            r, section->thread,
+            nytprof_reader_stack(r, caller, nytprof_reader_function(r, sub->name), 0), weight);
     }
     free(first_caller);
     return true;
@@ -343,7 +227,7 @@ static uint64_t since(double seconds, double start)
 }
 
 /* Foreign files know processes, with a time of start and end; each gets one thread. */
-static void read_processes(struct reader *r)
+static void read_processes(struct nytprof_reader *r)
 {
     const struct nytprof_content *content = &r->all.content;
     struct profile_scalars *scalars = profile_builder_scalars(r->builder);
@@ -375,7 +259,7 @@ static void read_processes(struct reader *r)
     }
 }
 
-static bool read_samples(struct reader *r)
+static bool read_samples(struct nytprof_reader *r)
 {
     struct profile_scalars *scalars = profile_builder_scalars(r->builder);
     scalars->n_kinds = 1;
@@ -384,9 +268,9 @@ static bool read_samples(struct reader *r)
         scalars->kinds[0].name = profile_add_cstring(r->builder, "time");
         read_processes(r);
     }
-    bool ok = r->all.returns.n != 0 ? read_calls(r)
-              : r->all.flats.n != 0 ? read_lines(r)
-                                    : read_edges(r);
+    r->functions = calloc((size_t)intern_count(r->all.content.texts) + 1, sizeof *r->functions);
+    bool ok = r->functions != NULL && read_calls(r) && nytprof_read_lines(r) &&
+              (r->all.returns.n != 0 || r->all.flats.n != 0 || read_edges(r));
     for (size_t i = 0; ok && i < r->samples.n; i++) {
         const struct sum *sum = array_at(&r->samples, i);
         struct profile_sample sample = {.thread = sum->thread, .stack = sum->stack};
@@ -395,30 +279,49 @@ static bool read_samples(struct reader *r)
     return ok && !r->no_memory;
 }
 
-bool nytprof_read_real(const uint8_t *data, size_t size_bytes, const struct format_notes *notes,
-                       struct profile **out, struct err *err)
+/* *again: this was a file of ours and cut; what is left of it is more than was collected. */
+static bool read_once(const uint8_t *data, size_t size_bytes, bool keeps_lines, bool is_strict,
+                      const struct format_notes *notes, bool *again, struct profile **out,
+                      struct err *err)
 {
-    struct reader r = {.no_memory = false};
+    struct nytprof_reader r = {.no_memory = false};
+    *again = false;
     array_init(&r.samples, sizeof(struct sum));
     array_init(&r.buffer, 1);
     if (!profile_builder_create(&r.builder, err))
         return false;
-    bool ok = nytprof_collect(data, size_bytes, r.builder, &r.all, err) &&
-              (read_samples(&r) || err_fail_memory(err));
-    if (ok) {
+    bool ok = nytprof_collect(data, size_bytes, keeps_lines, r.builder, &r.all, err) &&
+              (!is_strict || nytprof_content_is_sound(&r.all.content, err));
+    *again = ok && nytprof_collection_needs_lines(&r.all);
+    if (ok && !*again) {
+        ok = read_samples(&r) || err_fail_memory(err);
+        if (ok && is_strict && r.all.n_bad_weights != 0)
+            ok = err_fail(err, ERR_FORMAT, ERR_NO_OFFSET,
+                          "%" PRIu64 " times are negative or no numbers", r.all.n_bad_weights);
+    }
+    if (ok && !*again) {
         nytprof_content_notes(&r.all.content, notes);
         if (r.all.n_bad_weights != 0)
             format_note(notes, "%" PRIu64 " times are negative or no numbers and count as 0",
                         r.all.n_bad_weights);
     }
     nytprof_collection_deinit(&r.all);
-    nytprof_map_deinit(&r.functions);
+    free(r.functions);
     nytprof_map_deinit(&r.sums);
     array_deinit(&r.samples);
     array_deinit(&r.buffer);
-    if (!ok) {
+    if (!ok || *again) {
         profile_builder_destroy(r.builder);
-        return false;
+        return ok;
     }
     return profile_builder_finish(r.builder, out, err);
+}
+
+bool nytprof_read_real(const uint8_t *data, size_t size_bytes, const struct format_options *options,
+                       const struct format_notes *notes, struct profile **out, struct err *err)
+{
+    bool is_strict = options != NULL && options->strict;
+    bool again;
+    return read_once(data, size_bytes, false, is_strict, notes, &again, out, err) &&
+           (!again || read_once(data, size_bytes, true, is_strict, notes, &again, out, err));
 }

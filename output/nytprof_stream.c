@@ -24,6 +24,7 @@ struct nytprof_stream {
     bool inflating;
     bool inflate_open; /* inflateEnd is due                                                */
     bool inflate_done; /* the end of the zlib stream was seen and its check sum is right   */
+    bool inflate_cut;  /* the file ends inside the zlib stream                             */
     z_stream zlib;
     uint8_t *window;     /* what is inflated and not consumed: [start, end)                   */
     size_t window_bytes; /* allocated                                                        */
@@ -88,30 +89,41 @@ static void mark_bad(struct nytprof_stream *stream, struct cursor *c, uint64_t o
     cursor_fail(c);
 }
 
-/* 1 to 5 bytes, most significant first; the leading bits of the first say how many. */
+/* 1 to 5 bytes, which must be there, most significant first; the leading bits of the first say how
+ * many. Returns what is behind them. */
+static inline const uint8_t *load_u32(const uint8_t *at, uint32_t *value)
+{
+    uint32_t first = *at++;
+    if (first < 0x80) {
+        *value = first;
+        return at;
+    }
+    if (first < 0xc0) {
+        *value = (first & 0x3fU) << 8 | at[0];
+        return at + 1;
+    }
+    if (first < 0xe0) {
+        *value = (first & 0x1fU) << 16 | (uint32_t)at[0] << 8 | at[1];
+        return at + 2;
+    }
+    uint32_t low = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
+    if (first < 0xff) {
+        *value = (first & 0x0fU) << 24 | low;
+        return at + 3;
+    }
+    *value = low << 8 | at[3];
+    return at + 4;
+}
+
 static uint32_t read_u32(struct cursor *c)
 {
-    uint32_t first = cursor_u8(c);
-    unsigned n_more;
-    uint32_t value;
-    if (first < 0x80)
-        return first;
-    if (first < 0xc0) {
-        n_more = 1;
-        value = first & 0x3fU;
-    } else if (first < 0xe0) {
-        n_more = 2;
-        value = first & 0x1fU;
-    } else if (first < 0xff) {
-        n_more = 3;
-        value = first & 0x0fU;
-    } else {
-        n_more = 4;
-        value = 0;
-    }
-    for (; n_more > 0; n_more--)
-        value = (value << 8) | cursor_u8(c);
-    return c->failed ? 0 : value;
+    uint8_t first = cursor_at_end(c) ? 0 : *c->pos;
+    size_t n = first < 0x80 ? 1 : first < 0xc0 ? 2 : first < 0xe0 ? 3 : first < 0xff ? 4 : 5;
+    const uint8_t *at = cursor_bytes(c, n);
+    uint32_t value = 0;
+    if (at != NULL)
+        (void)load_u32(at, &value);
+    return value;
 }
 
 static double read_double(struct cursor *c)
@@ -348,21 +360,28 @@ static bool window_fill(struct nytprof_stream *stream, struct err *err)
         zlib->avail_out = (uInt)(stream->window_bytes - stream->end);
         int status = inflate(zlib, Z_NO_FLUSH);
         stream->end = stream->window_bytes - zlib->avail_out;
-        uint64_t at = cursor_offset(&stream->in) - zlib->avail_in;
-        if (status == Z_STREAM_END)
+        if (status == Z_STREAM_END) {
             stream->inflate_done = true;
-        else if (status == Z_MEM_ERROR)
+        } else if (status == Z_MEM_ERROR) {
             return err_fail_memory(err);
-        else if (status == Z_BUF_ERROR || (status == Z_OK && zlib->avail_in == 0 &&
-                                           cursor_at_end(&stream->in) && zlib->avail_out != 0))
-            return err_fail(err, ERR_TRUNCATED, at,
-                            "the file ends inside the compressed data: it was cut, or the profiled "
-                            "program was killed");
-        else if (status != Z_OK)
-            return err_fail(err, ERR_FORMAT, at, "compressed data is damaged: %s",
+        } else if (status == Z_BUF_ERROR || (status == Z_OK && zlib->avail_in == 0 &&
+                                             cursor_at_end(&stream->in) && zlib->avail_out != 0)) {
+            stream->inflate_cut = true;
+            break;
+        } else if (status != Z_OK) {
+            return err_fail(err, ERR_FORMAT, cursor_offset(&stream->in) - zlib->avail_in,
+                            "compressed data is damaged: %s",
                             zlib->msg != NULL ? zlib->msg : "not a zlib stream");
+        }
     }
     return true;
+}
+
+static bool fail_cut(const struct nytprof_stream *stream, struct err *err)
+{
+    return err_fail(err, ERR_TRUNCATED, cursor_offset(&stream->in) - stream->zlib.avail_in,
+                    "the file ends inside the compressed data: it was cut, or the profiled program "
+                    "was killed");
 }
 
 static bool fail_record(const struct nytprof_stream *stream, const struct nytprof_record *record,
@@ -397,16 +416,58 @@ static struct cursor try_record(struct nytprof_stream *stream, struct nytprof_re
     return c;
 }
 
+#define MAX_TIME_BYTES (1 + 5 * 5)
+
+/* The quick way for times, if all the bytes one may have are at hand. */
+static bool next_time(struct nytprof_stream *stream, struct nytprof_record *record)
+{
+    const uint8_t *first = stream->in.pos;
+    const uint8_t *end = stream->in.end;
+    if (stream->inflating) {
+        first = stream->window + stream->start;
+        end = stream->window + stream->end;
+    }
+    if (end - first < MAX_TIME_BYTES ||
+        (*first != NYTPROF_LINE_TIME && *first != NYTPROF_BLOCK_TIME))
+        return false;
+    uint32_t ticks;
+    const uint8_t *at = load_u32(first + 1, &ticks);
+    at = load_u32(at, &record->fid);
+    at = load_u32(at, &record->line);
+    record->tag = (enum nytprof_tag) * first;
+    record->ticks = (int32_t)ticks;
+    record->inflated = stream->inflating;
+    record->text_is_utf8 = false;
+    record->no_equals = false;
+    if (*first == NYTPROF_BLOCK_TIME) {
+        at = load_u32(at, &record->block_line);
+        at = load_u32(at, &record->sub_line);
+    }
+    if (stream->inflating) {
+        record->offset = stream->window_offset;
+        stream->start += (size_t)(at - first);
+        stream->window_offset += (uint64_t)(at - first);
+    } else {
+        record->offset = cursor_offset(&stream->in);
+        stream->in.pos = at;
+    }
+    return true;
+}
+
 bool nytprof_stream_next(struct nytprof_stream *stream, struct nytprof_record *record,
                          struct err *err)
 {
+    if (next_time(stream, record))
+        return true;
     struct cursor c = try_record(stream, record);
     while ((c.failed || record->tag == NYTPROF_END) && stream->bad_text == NULL &&
-           stream->inflating && !stream->inflate_done) {
+           stream->inflating && !stream->inflate_done && !stream->inflate_cut) {
         if (!window_fill(stream, err))
             return false;
         c = try_record(stream, record);
     }
+    if (stream->inflate_cut && stream->bad_text == NULL && (c.failed || record->tag == NYTPROF_END))
+        return fail_cut(stream, err);
     if (c.failed)
         return fail_record(stream, record, err);
     if (stream->inflating) {

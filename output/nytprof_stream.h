@@ -38,7 +38,8 @@ enum nytprof_tag {
     NYTPROF_COMPRESSED = 'z'
 };
 
-/* One record; the fields its kind does not have are zero. Texts are borrowed from the stream until
+/* One record; the fields its kind does not have are zero, but of the times (+, *), which are most
+ * of a file, only their own and the first five are set. Texts are borrowed from the stream until
  * the next record is asked for, and have no NUL behind them. */
 struct nytprof_record {
     enum nytprof_tag tag;
@@ -78,7 +79,7 @@ MUST_CHECK bool nytprof_stream_open(const uint8_t *data, size_t size_bytes,
 void nytprof_stream_destroy(struct nytprof_stream *stream); /* takes NULL */
 
 /* The next record, or one with the tag NYTPROF_END. After a failure the stream is of no more use.
- */
+ * ERR_TRUNCATED: the file was cut; all records that are whole came before. */
 MUST_CHECK bool nytprof_stream_next(struct nytprof_stream *stream, struct nytprof_record *record,
                                     struct err *err);
 

@@ -3,7 +3,7 @@
 
 #include "convert.h"
 
-__extension__ typedef unsigned __int128 u128;
+typedef nytprof_u128 u128;
 
 #define NS_PER_SECOND 1000000000U
 #define TICKS_PER_SECOND 10000000U
@@ -21,6 +21,21 @@ static u128 max_ticks(const struct nytprof_graph *graph)
 static u128 ticks_of(const struct nytprof_ticks *ticks, uint64_t units)
 {
     return (u128)units * ticks->ns_per_unit * ticks->per_second / NS_PER_SECOND;
+}
+
+static void reduce(struct nytprof_ticks *ticks)
+{
+    /* A period has at most 40 bits, ticks per second at most 24. */
+    uint64_t multiplier = ticks->ns_per_unit * ticks->per_second;
+    uint64_t a = multiplier;
+    uint64_t b = NS_PER_SECOND;
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    ticks->multiplier = multiplier / a;
+    ticks->divisor = NS_PER_SECOND / a;
 }
 
 struct nytprof_ticks nytprof_ticks_make(const struct nytprof_graph *graph)
@@ -43,12 +58,8 @@ struct nytprof_ticks nytprof_ticks_make(const struct nytprof_graph *graph)
         ticks.per_second /= 10;
     while (ticks_of(&ticks, ticks.total) >= max_ticks(graph) && ticks.ns_per_unit > 1)
         ticks.ns_per_unit = (ticks.ns_per_unit + 9) / 10;
+    reduce(&ticks);
     return ticks;
-}
-
-uint64_t nytprof_to_ticks(const struct nytprof_ticks *ticks, uint64_t units)
-{
-    return (uint64_t)ticks_of(ticks, units);
 }
 
 uint64_t nytprof_from_ticks(const struct nytprof_ticks *ticks, uint64_t n_ticks)

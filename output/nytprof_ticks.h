@@ -14,11 +14,22 @@ struct nytprof_ticks {
     uint64_t ns_per_unit; /* what one unit of weight is shown as     */
     uint64_t per_second;  /* ticks                                   */
     uint64_t total;       /* units                                   */
+    uint64_t multiplier;  /* ticks = units * multiplier / divisor, in lowest terms */
+    uint64_t divisor;
 };
 
 struct nytprof_ticks nytprof_ticks_make(const struct nytprof_graph *graph);
 
-uint64_t nytprof_to_ticks(const struct nytprof_ticks *ticks, uint64_t units);
+__extension__ typedef unsigned __int128 nytprof_u128;
+
+/* Cut off. */
+static inline uint64_t nytprof_to_ticks(const struct nytprof_ticks *ticks, uint64_t units)
+{
+    uint64_t product;
+    if (!__builtin_mul_overflow(units, ticks->multiplier, &product)) /* a quick division */
+        return product / ticks->divisor;
+    return (uint64_t)((nytprof_u128)units * ticks->multiplier / ticks->divisor);
+}
 
 /* The weight that so many ticks are (the nearest one). */
 uint64_t nytprof_from_ticks(const struct nytprof_ticks *ticks, uint64_t n_ticks);

@@ -25,14 +25,23 @@
 #define FLAGS_OF_SOURCE 0x32U /* seen by statements, source is available and saved */
 #define FLAGS_OF_OBJECT 0x80U /* no file */
 
+/* A line samples were in, and what of it is written so far. */
+struct line_sum {
+    uint32_t fid;
+    uint32_t line;
+    uint64_t weight;
+    uint64_t n_ticks;
+};
+
 struct writer {
     const struct profile *profile;
     struct nytprof_encoder *encoder;
     struct nytprof_graph graph;
     struct nytprof_labels labels;
     struct nytprof_ticks ticks;
-    struct nytprof_map line_rows; /* (fid, line) -> row of line_sums                       */
-    struct array line_sums;       /* of uint64_t: weight given out so far                  */
+    struct nytprof_map line_rows; /* (fid, line) -> row of lines                           */
+    struct array lines;           /* of struct line_sum                                    */
+    uint32_t *line_of_frame;      /* row of lines + 1; behind the last frame no stack's    */
     uint64_t *function_sums;      /* by function: the same of calls                        */
     uint64_t *self;               /* by node, of the thread at hand                        */
     uint64_t *inclusive_ticks;    /* by node, the same                                     */
@@ -153,20 +162,6 @@ static void write_source(struct writer *w)
                               (struct text){.bytes = text, .length = sizeof text - 1});
 }
 
-/* The last line seen of each function; the model knows only the first. */
-static uint32_t *last_lines(const struct profile *profile)
-{
-    uint32_t *lines = calloc(profile->n_functions, sizeof *lines);
-    if (lines == NULL)
-        return NULL;
-    for (uint32_t i = 1; i < profile->n_frames; i++) {
-        const struct profile_frame *frame = &profile->frames[i];
-        if (frame->line > lines[frame->function] && frame->line <= MAX_LINE)
-            lines[frame->function] = frame->line;
-    }
-    return lines;
-}
-
 /* Comments for what of a function the record in front of which they stand cannot say. */
 static bool write_function_comments(struct writer *w, uint32_t function, struct array *buffer,
                                     struct err *err)
@@ -188,9 +183,6 @@ static bool write_subs(struct writer *w, struct err *err)
     struct array buffer;
     array_init(&buffer, 1);
     bool ok = true;
-    uint32_t *last = last_lines(w->profile);
-    if (last == NULL)
-        return err_fail_memory(err);
     nytprof_encode_sub(w->encoder, 1,
                        (struct text){.bytes = NYTPROF_ROOT_SUB, .length = strlen(NYTPROF_ROOT_SUB)},
                        1, 1);
@@ -202,10 +194,10 @@ static bool write_subs(struct writer *w, struct err *err)
         if (first > MAX_LINE || w->profile->functions[i].file == 0)
             first = 0;
         ok = write_function_comments(w, i, &buffer, err);
-        uint32_t end = first == 0 ? 0 : last[i] > first ? last[i] : first;
-        nytprof_encode_sub(w->encoder, fid, nytprof_sub_label(&w->labels, i), first, end);
+        /* The last line is not known. What samples show of it would differ from process to process,
+         * and nytprofmerge would take one function for several. */
+        nytprof_encode_sub(w->encoder, fid, nytprof_sub_label(&w->labels, i), first, first);
     }
-    free(last);
     array_deinit(&buffer);
     return ok;
 }
@@ -236,25 +228,40 @@ static void write_edges(struct writer *w)
 /* ---- a thread ---------------------------------------------------------------------------------
  */
 
+/* Finds or makes the row of the line of a leaf; the empty stack has none, but a time. */
+static bool find_line(struct writer *w, bool has_leaf, uint32_t frame, uint32_t *row_plus_one)
+{
+    const struct profile_frame *leaf = &w->profile->frames[frame];
+    uint32_t fid = has_leaf ? w->graph.fid_of_function[leaf->function] : 1;
+    uint32_t line = !has_leaf || leaf->line > MAX_LINE ? 0 : leaf->line;
+    uint32_t row = nytprof_map_find(&w->line_rows, fid, line);
+    if (row == UINT32_MAX) {
+        row = (uint32_t)w->lines.n;
+        struct line_sum *sum = array_push(&w->lines);
+        if (sum == NULL || !nytprof_map_set(&w->line_rows, fid, line, row))
+            return false;
+        sum->fid = fid;
+        sum->line = line;
+    }
+    *row_plus_one = row + 1;
+    return true;
+}
+
 /* One record of time for each sample, at the line of its leaf. */
 static bool write_times(struct writer *w, size_t first, size_t end)
 {
     const struct profile *profile = w->profile;
     for (size_t i = first; i < end; i++) {
         uint32_t stack = profile->samples[i].stack;
-        const struct profile_frame *leaf = &profile->frames[profile->stacks[stack].frame];
-        uint32_t fid = stack == 0 ? 1 : w->graph.fid_of_function[leaf->function];
-        uint32_t line = stack == 0 || leaf->line > MAX_LINE ? 0 : leaf->line;
-        uint32_t row = nytprof_map_find(&w->line_rows, fid, line);
-        if (row == UINT32_MAX) {
-            row = (uint32_t)w->line_sums.n;
-            if (array_push(&w->line_sums) == NULL ||
-                !nytprof_map_set(&w->line_rows, fid, line, row))
-                return false;
-        }
-        uint64_t *sum = array_at(&w->line_sums, row);
-        uint64_t ticks = nytprof_carry_ticks(&w->ticks, sum, nytprof_weight(&w->graph, i));
-        nytprof_encode_time(w->encoder, ticks, fid, line);
+        uint32_t frame = profile->stacks[stack].frame;
+        uint32_t *row_plus_one = &w->line_of_frame[stack == 0 ? profile->n_frames : frame];
+        if (*row_plus_one == 0 && !find_line(w, stack != 0, frame, row_plus_one))
+            return false;
+        struct line_sum *sum = (struct line_sum *)w->lines.items + (*row_plus_one - 1);
+        sum->weight = nytprof_add(sum->weight, nytprof_weight(&w->graph, i));
+        uint64_t n_ticks = nytprof_to_ticks(&w->ticks, sum->weight);
+        nytprof_encode_time(w->encoder, n_ticks - sum->n_ticks, sum->fid, sum->line);
+        sum->n_ticks = n_ticks;
     }
     return true;
 }
@@ -440,20 +447,21 @@ static bool has_stacks(const struct writer *w)
 
 static bool writer_init(struct writer *w, struct sink *out, struct err *err)
 {
-    array_init(&w->line_sums, sizeof(uint64_t));
+    array_init(&w->lines, sizeof(struct line_sum));
     array_init(&w->touched, sizeof(uint64_t));
     if (!nytprof_graph_init(&w->graph, w->profile, err) ||
         !nytprof_labels_init(&w->labels, &w->graph, err))
         return false;
     struct arena *arena = w->graph.arena;
     size_t n_nodes = w->graph.nodes.n;
+    w->line_of_frame = arena_array(arena, (size_t)w->profile->n_frames + 1, sizeof(uint32_t));
     w->function_sums = arena_array(arena, w->profile->n_functions, sizeof(uint64_t));
     w->self = arena_array(arena, n_nodes, sizeof(uint64_t));
     w->inclusive_ticks = arena_array(arena, n_nodes, sizeof(uint64_t));
     w->n_hidden_ticks = arena_array(arena, n_nodes, sizeof(uint64_t));
     w->is_touched = arena_array(arena, n_nodes, sizeof(bool));
-    if (w->function_sums == NULL || w->self == NULL || w->inclusive_ticks == NULL ||
-        w->n_hidden_ticks == NULL || w->is_touched == NULL)
+    if (w->line_of_frame == NULL || w->function_sums == NULL || w->self == NULL ||
+        w->inclusive_ticks == NULL || w->n_hidden_ticks == NULL || w->is_touched == NULL)
         return err_fail_memory(err);
     w->ticks = nytprof_ticks_make(&w->graph);
     w->has_calls = has_stacks(w);
@@ -466,7 +474,7 @@ static void writer_deinit(struct writer *w)
     nytprof_labels_deinit(&w->labels);
     nytprof_graph_deinit(&w->graph);
     nytprof_map_deinit(&w->line_rows);
-    array_deinit(&w->line_sums);
+    array_deinit(&w->lines);
     array_deinit(&w->touched);
 }
 

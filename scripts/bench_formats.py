@@ -1,4 +1,5 @@
-"""scripts/bench formats [MEGABYTES]...: MB/s and peak memory of reading and writing each format, beside what users have.
+"""scripts/bench formats [MEGABYTES|NAME]...: MB/s and peak memory of reading and writing each format, or those named,
+beside what users have.
 
 A generator makes a folded file and a .cpuprofile of each size (default: 10, 100, 400 MB): 3000 functions with names of
 real length, stacks of 5 to 40 frames. The other formats' files are written from the .cpuprofile, with as many samples
@@ -21,6 +22,8 @@ BENCH = os.path.abspath(os.path.join(HERE, "..", "build", "release", "bin", "for
 FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
 MB = 1000000
 PEER_LIMIT_S = 300
+MAX_SAMPLES = 60000000  # more take over 4 GB to read from the .cpuprofile the other files are written from
+ALL = ["folded", "cpuprofile", "easyprofiler", "htdump", "nytprof", "chrome-trace", "nytprof-chunked"]
 
 
 class Generator:
@@ -103,10 +106,11 @@ def bench(argv, repeats):
     return best
 
 
-def row(name, what, size_bytes, seconds, kb):
-    print("| %s | %s | %.1f | %.2f | %.0f | %s |" % (
+def row(name, what, size_bytes, seconds, kb, profile_kb=0):
+    print("| %s | %s | %.1f | %.2f | %.0f | %s%s |" % (
         name, what, size_bytes / MB, seconds, size_bytes / MB / max(seconds, 1e-4),
-        "%.0f (%.1f x)" % (kb / 1000, kb * 1024 / size_bytes) if kb else ""), flush=True)
+        "%.0f (%.1f x)" % (kb / 1000, kb * 1024 / size_bytes) if kb else "",
+        ", %.0f of it the profile" % (profile_kb / 1000) if profile_kb else ""), flush=True)
 
 
 def peer(name, what, path, argv):
@@ -148,8 +152,7 @@ def samples_for(generator, folder, format_name, size_bytes):
     return int(max(1, (size_bytes - sizes[0]) / max(per_sample, 0.01))) + 50000
 
 
-def one_size(generator, folder, megabytes):
-    repeats = 3 if megabytes < 200 else 1
+def folded_size(generator, folder, megabytes, repeats):
     path = lambda name: os.path.join(folder, name)
     generator.folded(path("in.folded"), megabytes * MB, False)
     figures = bench(["folded", path("in.folded")], repeats)
@@ -157,13 +160,22 @@ def one_size(generator, folder, megabytes):
     generator.folded(path("in.folded"), megabytes * MB, True)
     figures = bench(["folded", path("in.folded"), "folded", path("out.folded")], repeats)
     row("folded", "read", figures["read_bytes"], figures["read_s"], figures["read_kb"])
-    row("folded", "write", figures["write_bytes"], figures["write_s"], figures["write_kb"])
+    row("folded", "write", figures["write_bytes"], figures["write_s"], figures["write_kb"], figures["profile_kb"])
     if os.path.exists(FLAMEGRAPH):
         peer("folded", "flamegraph.pl, all of it", path("in.folded"), ["perl", FLAMEGRAPH, path("in.folded")])
+
+
+def one_size(generator, folder, megabytes, names):
+    repeats = 3 if megabytes < 200 else 1
+    path = lambda name: os.path.join(folder, name)
+    if "folded" in names:
+        folded_size(generator, folder, megabytes, repeats)
     oracles = os.environ.get("ORACLES")
     for name in ("cpuprofile", "easyprofiler", "htdump", "nytprof", "chrome-trace"):
+        if name not in names:
+            continue
         n_samples = samples_for(generator, folder, name, megabytes * MB)
-        n_samples = min(n_samples, 60000000)
+        n_samples = min(n_samples, MAX_SAMPLES)
         generator.cpuprofile(path("in.cpuprofile"), n_samples)
         figures = bench(["cpuprofile", path("in.cpuprofile"), name, path("out")], repeats)
         if name == "cpuprofile":
@@ -173,25 +185,30 @@ def one_size(generator, folder, megabytes):
             if oracles:
                 peer(name, "speedscope's importer in node", path("in.cpuprofile"), [
                     "node", os.path.join(oracles, "cpuprofile.mjs"), "--reader=speedscope", path("in.cpuprofile")])
-        row(name, "write", figures["write_bytes"], figures["write_s"], figures["write_kb"])
+        row(name, "write", figures["write_bytes"], figures["write_s"], figures["write_kb"], figures["profile_kb"])
         if name not in ("cpuprofile", "chrome-trace"):
             figures = bench([name, path("out")], repeats)
             row(name, "read", figures["read_bytes"], figures["read_s"], figures["read_kb"])
         if name == "nytprof":
             peer(name, "nytprofcsv, all of it", path("out"), ["nytprofcsv", "--file", path("out"), "--out", path("csv")])
+    if "nytprof-chunked" not in names:
+        return
+    generator.folded(path("in.folded"), megabytes * MB, True)
     figures = bench(["folded", path("in.folded"), "nytprof-chunked", path("out")], repeats)
-    row("nytprof-chunked", "write (from the folded file)", figures["write_bytes"], figures["write_s"], figures["write_kb"])
+    row("nytprof-chunked", "write (from the folded file)", figures["write_bytes"], figures["write_s"], figures["write_kb"],
+        figures["profile_kb"])
     figures = bench(["nytprof-chunked", path("out")], repeats)
     row("nytprof-chunked", "read", figures["read_bytes"], figures["read_s"], figures["read_kb"])
 
 
 def main():
-    sizes = [int(word) for word in sys.argv[1:]] or [10, 100, 400]
+    sizes = [int(word) for word in sys.argv[1:] if word.isdigit()] or [10, 100, 400]
+    names = [word for word in sys.argv[1:] if not word.isdigit()] or ALL
     generator = Generator()
     for megabytes in sizes:
         print("\n%d MB\n\n| format | what | MB | s | MB/s | peak MB (x the file) |\n|---|---|---|---|---|---|" % megabytes)
         with tempfile.TemporaryDirectory(prefix="sampler-bench-") as folder:
-            one_size(generator, folder, megabytes)
+            one_size(generator, folder, megabytes, names)
 
 
 main()

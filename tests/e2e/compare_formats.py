@@ -325,8 +325,6 @@ def nytprof(_scratch):
 @case
 def nytprof_chunked(_scratch):
     for recorded in recordings():
-        if recorded.name == "python":
-            continue  # its imports recurse: inclusive ticks count that once, so self times cannot be had from them
         recorded.write("app.nytprofc")
         answer = json.loads(ask([sys.executable, oracle("nytprof_chunked.py"), "app.nytprofc"]))
         check(answer["ok"], "refused: %s", answer)
@@ -335,7 +333,39 @@ def nytprof_chunked(_scratch):
         for call in answer["calls"]:
             name = names[call["callee"]]
             found[name] = found.get(name, 0) + 100 * call["sub_ticks"]  # the exclusive ones
-        recorded.compare("nytprof_chunked.py", found, lambda n: 100 * len(answer["calls"]), key=bare_name)
+        # A tick for each sub; subs of one name are told apart there, not here.
+        recorded.compare("nytprof_chunked.py", found, lambda n: 1000, key=bare_name)
+        check_equal(sum(line["calls"] for line in answer["lines"]), len(recorded.rows), "samples in lines")
+        ticks = sum(line["excl_ticks"] for line in answer["lines"])
+        check(0 <= recorded.total_ns - 100 * ticks <= 100 * len(answer["lines"]), "lines: %d ticks of %d ns", ticks,
+              recorded.total_ns)
+
+
+@case
+def nytprof_processes(_scratch):
+    """Perl's tools on several processes in one file, and on two runs joined by nytprofmerge."""
+    if shutil.which("nytprofmerge") is None:
+        raise Skip("no nytprofmerge here")
+    tools = oracle("nytprof_tools.sh")
+    work = test_program("format_work")
+    result = sampler_run(["-q", "-o", "all.nytprof"], ["sh", "-c", "'%s' 0.2 & '%s' -c 'sum(range(3000000))'; wait" % (
+        work, sys.executable)])
+    check_equal(result.status, 0, "status (%s)" % result.stderr)
+    processes = json.loads(ask(["perl", oracle("nytprof.pl"), "--no-src", "all.nytprof"]))["processes"]
+    check(len(processes) >= 3, "only %d threads of several processes", len(processes))
+    ask(["sh", tools, "all.nytprof"])
+    totals = []
+    for name in ("one", "two"):
+        result = sampler_run(["-q", "-o", name + ".nytprof"], [work, "0.2"])
+        check_equal(result.status, 0, "status (%s)" % result.stderr)
+    ask(["nytprofmerge", "--out", "joined.nytprof", "one.nytprof", "two.nytprof"])
+    ask(["sh", tools, "joined.nytprof"])
+    for name in ("one", "two", "joined"):
+        result = sampler("convert", name + ".nytprof", "-o", name + ".folded", "--count", "ns")
+        check_equal(result.status, 0, "status (%s)" % result.stderr)
+        totals.append(Folded(name + ".folded").total)
+    # nytprofmerge loses the beginning of a comment here and there, and with it less than a tick.
+    check(0 <= totals[0] + totals[1] - totals[2] < 10000, "%d + %d ns in joined files: %d", *totals)
 
 
 if __name__ == "__main__":

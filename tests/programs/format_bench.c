@@ -82,6 +82,7 @@ static bool measure(char **argv, const struct format *from, const struct format 
     free_input(&data);
     malloc_trim(0);
     (void)take_peak_kb();
+    unsigned long profile_kb = take_peak_kb();
     start_s = now_s();
     if (ok && to != NULL)
         ok = sink_create_file(argv[4], &sink, err) &&
@@ -93,8 +94,8 @@ static bool measure(char **argv, const struct format *from, const struct format 
         st.st_size = 0;
     if (ok)
         printf("{\"read_s\": %.4f, \"read_bytes\": %zu, \"read_kb\": %lu, \"write_s\": %.4f, "
-               "\"write_bytes\": %lld, \"write_kb\": %lu}\n",
-               read_s, size_bytes, read_kb, write_s, (long long)st.st_size, write_kb);
+               "\"write_bytes\": %lld, \"write_kb\": %lu, \"profile_kb\": %lu}\n",
+               read_s, size_bytes, read_kb, write_s, (long long)st.st_size, write_kb, profile_kb);
     return ok;
 }
 

@@ -30,17 +30,55 @@ struct bytes file_load(const char *path)
     return in;
 }
 
+struct bytes path_load(const char *path)
+{
+    struct bytes in = file_load(path);
+    if (in.bytes == NULL)
+        fail_msg("cannot open %s", path);
+    struct bytes exact = bytes_part(in, in.n);
+    free(in.bytes);
+    return exact;
+}
+
+struct bytes bytes_part(struct bytes in, size_t n)
+{
+    struct bytes part = {malloc(n == 0 ? 1 : n), n};
+    assert_non_null(part.bytes);
+    memcpy(part.bytes, in.bytes, n);
+    return part;
+}
+
 static void note_add(void *context, const char *text)
 {
     struct note_log *log = context;
     size_t n = strlen(log->text);
+    log->n++;
     snprintf(log->text + n, sizeof log->text - n, "%s\n", text);
 }
 
 struct format_notes note_log_make(struct note_log *log)
 {
+    log->n = 0;
     log->text[0] = '\0';
     return (struct format_notes){.note = note_add, .context = log};
+}
+
+bool bytes_try_read(const struct format *format, struct bytes in, bool is_strict,
+                    const struct format_notes *notes, struct profile **out, struct err *err)
+{
+    const struct format_options options = {.strict = is_strict};
+    return format->read((const uint8_t *)in.bytes, in.n, &options, notes, out, err);
+}
+
+bool bytes_try_dump(const struct format *format, struct bytes in, const struct format_notes *notes,
+                    struct err *err)
+{
+    struct sink *out = NULL;
+    struct err sink_err = ERR_INIT;
+    assert_true(sink_create_buffer(&out, &sink_err));
+    bool ok = format->dump((const uint8_t *)in.bytes, in.n, notes, out, err);
+    sink_abandon(out);
+    return ok;
 }
 
 struct profile *bytes_read(const struct format *format, struct bytes in,

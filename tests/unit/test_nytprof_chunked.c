@@ -6,6 +6,7 @@
 #include "alloc_fault.h"
 #include "nytprof.h"
 #include "nytprof_chunked.h"
+#include "nytprof_profiles.h"
 #include "nytprof_stream.h"
 #include "nytprof_support.h"
 #include "unit.h"
@@ -25,29 +26,29 @@ static struct profile *read_chunked(const char *name)
 {
     char path[4096];
     snprintf(path, sizeof path, DATA "chunked/%s.nytprof", name);
-    struct file_bytes file = file_load(path);
+    struct bytes file = path_load(path);
     struct err err = ERR_INIT;
     struct profile *profile = NULL;
-    if (!read_bytes(&format_nytprof_chunked, &file, NULL, &profile, &err))
+    if (!bytes_try_read(&format_nytprof_chunked, file, false, NULL, &profile, &err))
         fail_msg("%s: %s", name, err.text);
-    file_free(&file);
+    free(file.bytes);
     return profile;
 }
 
 static void numbers_have_all_their_bits(void **state)
 {
     (void)state;
-    struct file_bytes file = file_load(DATA "chunked/big_values.nytprof");
+    struct bytes file = path_load(DATA "chunked/big_values.nytprof");
     struct chunked_content content;
     struct err err = ERR_INIT;
-    assert_true(chunked_content_parse(file.data, file.size_bytes, &content, &err));
+    assert_true(chunked_content_parse((const uint8_t *)file.bytes, file.n, &content, &err));
     const struct chunked_row *rows = content.lines.items;
     assert_int_equal(rows[0].words[0], UINT32_MAX);
     assert_true(rows[0].inclusive_ticks == UINT64_MAX);
     assert_true(rows[0].exclusive_ticks == (uint64_t)1 << 63);
     assert_true(rows[1].inclusive_ticks == 9007199254740993);
     chunked_content_deinit(&content);
-    file_free(&file);
+    free(file.bytes);
 }
 
 static void edges_become_samples_of_two_frames(void **state)
@@ -83,14 +84,14 @@ static void a_real_profile_is_written(void **state)
 {
     (void)state;
     struct profile *profile = make_real_profile();
-    struct file_bytes file = write_bytes(&format_nytprof_chunked, profile, NULL);
-    struct file_bytes again = write_bytes(&format_nytprof_chunked, profile, NULL);
-    assert_int_equal(file.size_bytes, again.size_bytes);
-    assert_memory_equal(file.data, again.data, file.size_bytes);
-    assert_int_equal(nytprof_dialect_of(file.data, file.size_bytes), NYTPROF_CHUNKED);
+    struct bytes file = profile_write(&format_nytprof_chunked, profile, NULL, NULL);
+    struct bytes again = profile_write(&format_nytprof_chunked, profile, NULL, NULL);
+    assert_int_equal(file.n, again.n);
+    assert_memory_equal(file.bytes, again.bytes, file.n);
+    assert_int_equal(nytprof_dialect_of((const uint8_t *)file.bytes, file.n), NYTPROF_CHUNKED);
     struct chunked_content content;
     struct err err = ERR_INIT;
-    if (!chunked_content_parse(file.data, file.size_bytes, &content, &err))
+    if (!chunked_content_parse((const uint8_t *)file.bytes, file.n, &content, &err))
         fail_msg("%s", err.text);
     const struct chunked_chunk *chunks = content.chunks.items;
     assert_int_equal(content.chunks.n, 5);
@@ -114,12 +115,12 @@ static void a_real_profile_is_written(void **state)
     for (size_t i = 0; i < content.calls.n; i++)
         call_ticks += ((const struct chunked_row *)array_at(&content.calls, i))->exclusive_ticks;
     assert_int_equal(n_samples, profile->n_samples);
-    /* Each row is cut off at its last whole tick. */
+    /* Each line is cut off at its last whole tick, and each sub once. */
     assert_in_range(total_ns / 100 - line_ticks, 0, content.lines.n);
-    assert_in_range(total_ns / 100 - call_ticks, 0, content.calls.n);
+    assert_in_range(total_ns / 100 - call_ticks, 0, content.subs.n);
     chunked_content_deinit(&content);
-    file_free(&file);
-    file_free(&again);
+    free(file.bytes);
+    free(again.bytes);
     profile_destroy(profile);
 }
 
@@ -129,20 +130,20 @@ static void what_was_read_is_written_the_same(void **state)
     struct profile *profiles[] = {make_real_profile(), make_empty_profile(),
                                   read_chunked("seed_empty"), read_chunked("seed")};
     for (size_t i = 0; i < N_ELEMENTS(profiles); i++) {
-        struct file_bytes first = write_bytes(&format_nytprof_chunked, profiles[i], NULL);
+        struct bytes first = profile_write(&format_nytprof_chunked, profiles[i], NULL, NULL);
         struct profile *back = NULL;
         struct profile *third = NULL;
         struct err err = ERR_INIT;
-        assert_true(read_bytes(&format_nytprof_chunked, &first, NULL, &back, &err));
-        struct file_bytes second = write_bytes(&format_nytprof_chunked, back, NULL);
-        assert_true(read_bytes(&format_nytprof, &second, NULL, &third, &err));
+        assert_true(bytes_try_read(&format_nytprof_chunked, first, false, NULL, &back, &err));
+        struct bytes second = profile_write(&format_nytprof_chunked, back, NULL, NULL);
+        assert_true(bytes_try_read(&format_nytprof, second, false, NULL, &third, &err));
         char *want = describe_samples(back, 0);
         char *got = describe_samples(third, 0);
         assert_string_equal(got, want);
         free(want);
         free(got);
-        file_free(&first);
-        file_free(&second);
+        free(first.bytes);
+        free(second.bytes);
         profile_destroy(back);
         profile_destroy(third);
         profile_destroy(profiles[i]);
@@ -157,17 +158,17 @@ static void every_truncation_is_refused(void **state)
     for (size_t i = 0; i < N_ELEMENTS(names); i++) {
         char path[4096];
         snprintf(path, sizeof path, DATA "chunked/%s.nytprof", names[i]);
-        struct file_bytes whole = file_load(path);
-        for (size_t n = 0; n < whole.size_bytes; n++) {
-            struct file_bytes part = file_part(&whole, n);
+        struct bytes whole = path_load(path);
+        for (size_t n = 0; n < whole.n; n++) {
+            struct bytes part = bytes_part(whole, n);
             struct err err = ERR_INIT;
             struct chunked_content content;
-            assert_false(chunked_content_parse(part.data, n, &content, &err));
+            assert_false(chunked_content_parse((const uint8_t *)part.bytes, n, &content, &err));
             assert_int_not_equal(err.code, ERR_NONE);
             chunked_content_deinit(&content);
-            file_free(&part);
+            free(part.bytes);
         }
-        file_free(&whole);
+        free(whole.bytes);
     }
 }
 
@@ -179,21 +180,21 @@ static void failures_are_reported(void **state)
     for (size_t i = 0; i < N_ELEMENTS(names); i++) {
         char path[4096];
         snprintf(path, sizeof path, DATA "chunked/%s.nytprof", names[i]);
-        struct file_bytes file = file_load(path);
+        struct bytes file = path_load(path);
         bool fired = true;
         unsigned n_failed = 0;
         for (unsigned n = 1; fired; n++) {
             struct err err = ERR_INIT;
             struct profile *profile = NULL;
             alloc_fault_arm(n);
-            bool ok = read_bytes(&format_nytprof_chunked, &file, NULL, &profile, &err);
+            bool ok = bytes_try_read(&format_nytprof_chunked, file, false, NULL, &profile, &err);
             fired = alloc_fault_fired();
             assert_true(ok || (fired && err.code == ERR_MEMORY));
             n_failed += ok ? 0 : 1;
             profile_destroy(profile);
         }
         assert_true(n_failed > 20);
-        file_free(&file);
+        free(file.bytes);
     }
     bool fired = true;
     for (unsigned n = 1; fired; n++) {
