@@ -88,22 +88,24 @@ static bool folded_dump(const uint8_t *data, size_t size_bytes, const struct for
 
 #define SNIFF_BYTES ((size_t)64 * 1024)
 
-/* How much of a file to look at: whole lines, but one line at least, whole or not. */
+/* How much of a file to look at: whole lines, one at least. A single line without its end may be
+ * the beginning of anything that fits in a line. */
 static size_t sniff_bytes(const uint8_t *head, size_t head_bytes)
 {
     size_t n = head_bytes < SNIFF_BYTES ? head_bytes : SNIFF_BYTES;
     const uint8_t *newline = n == 0 ? NULL : memrchr(head, '\n', n);
     if (newline == NULL && n < head_bytes)
         newline = memchr(head + n, '\n', head_bytes - n);
-    return newline == NULL ? head_bytes : (size_t)(newline - head) + 1;
+    return newline == NULL ? 0 : (size_t)(newline - head) + 1;
 }
 
 /* Nothing marks a folded file: it may be one if its first lines read as such. */
 static int folded_sniff(const uint8_t *head, size_t head_bytes)
 {
+    size_t n = sniff_bytes(head, head_bytes);
     struct folded_content content;
     struct err err = ERR_INIT;
-    if (!folded_parse(head, sniff_bytes(head, head_bytes), 1, &content, &err))
+    if (n == 0 || !folded_parse(head, n, 1, &content, &err))
         return 0;
     int score = content.n_records > 0 && content.bad.n == 0 ? 40 : 0;
     folded_content_deinit(&content);

@@ -473,8 +473,8 @@ static void only_folded_looking_heads_are_recognised(void **state)
         {"main;a 5\nnote\n", false},
         {"", false},
         {"\n\n", false},
-        {"a 5", true},
-        {"a", false},
+        {"a 5", false},
+        {"NYTProf 5 0", false},
         {"NYTProf 5 0\n#x\n", false},
     };
     for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
