@@ -47,7 +47,7 @@ static void totals_dump(struct json *json, const struct profile *profile)
 {
     wide_u64 totals[2] = {0, 0};
     for (size_t i = 0; i < profile->n_samples; i++) {
-        for (uint32_t kind = 0; kind < profile->n_kinds; kind++)
+        for (uint32_t kind = 0; kind < 2 && kind < profile->n_kinds; kind++)
             totals[kind] += profile_value(profile, i, kind);
     }
     if (profile->n_kinds == 1) {

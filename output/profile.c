@@ -271,7 +271,7 @@ void profile_add_samples(struct profile_builder *builder, size_t n,
 void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,
                         const uint64_t *values)
 {
-    const uint64_t *by_kind[PROFILE_MAX_KINDS];
+    const uint64_t *by_kind[PROFILE_MAX_KINDS] = {NULL};
     for (uint32_t kind = 0; kind < PROFILE_MAX_KINDS && kind < builder->scalars.n_kinds; kind++)
         by_kind[kind] = &values[kind];
     profile_add_samples(builder, 1, sample, by_kind);

@@ -120,7 +120,7 @@ static bool gather_rows(const struct profile_sample *samples, size_t n, const si
 {
     size_t row_bytes = rows->item_bytes;
     size_t *starts = calloc(n_threads, sizeof *starts);
-    unsigned char *moved = malloc(n * row_bytes);
+    unsigned char *moved = malloc(n * row_bytes + 1); /* never 0, whatever rows there are */
     if (starts == NULL || moved == NULL) {
         free(starts);
         free(moved);

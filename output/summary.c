@@ -99,8 +99,7 @@ static bool samples_sum(struct summing *summing, struct summary *summary, struct
     const struct profile *profile = summing->profile;
     for (size_t i = 0; i < profile->n_samples; i++) {
         const struct profile_sample *sample = &profile->samples[i];
-        uint64_t weight =
-            multiply_saturated(profile_value(profile, i, unit.kind), unit.multiplier);
+        uint64_t weight = multiply_saturated(profile_value(profile, i, unit.kind), unit.multiplier);
         const struct profile_frame *leaf = &profile->frames[profile->stacks[sample->stack].frame];
         bool is_idle = (leaf->flags & PROFILE_FRAME_IDLE) != 0;
         add_to(is_idle ? &summary->idle : &summary->all, weight);
