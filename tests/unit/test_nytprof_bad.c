@@ -164,7 +164,7 @@ struct cuts {
     unsigned n_silent; /* between two records of a plain file, or behind the compressed part */
 };
 
-static void count_cut(struct bytes part, struct cuts *cuts)
+static void count_cut(struct bytes part, bool dumps, struct cuts *cuts)
 {
     struct err err = ERR_INIT;
     struct profile *profile = NULL;
@@ -172,7 +172,8 @@ static void count_cut(struct bytes part, struct cuts *cuts)
     struct format_notes notes = note_log_make(&log);
     bool ok = bytes_try_read(&format_nytprof, part, false, &notes, &profile, &err);
     struct err dump_err = ERR_INIT;
-    assert_int_equal(bytes_try_dump(&format_nytprof, part, NULL, &dump_err), ok);
+    if (dumps)
+        assert_int_equal(bytes_try_dump(&format_nytprof, part, NULL, &dump_err), ok);
     assert_int_equal(err.code == ERR_NONE, ok);
     cuts->n_refused += ok ? 0 : 1;
     cuts->n_told += ok && strstr(log.text, "what stands before it was read") != NULL ? 1 : 0;
@@ -194,7 +195,7 @@ static void every_cut_is_told(void **state)
         struct cuts cuts = {0};
         for (size_t n = 0; n < whole.n; n++) {
             struct bytes part = bytes_part(whole, n);
-            count_cut(part, &cuts);
+            count_cut(part, n % 8 == 0, &cuts);
             free(part.bytes);
         }
         if (cuts.n_silent > files[i].n_silent || cuts.n_refused == 0 || cuts.n_told == 0)
