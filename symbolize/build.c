@@ -192,7 +192,7 @@ static void start_up_add(struct build *build, size_t index, uint32_t thread,
         .time_ns = recording_start(build, build->recordings[index]),
     };
     profile_add_sample(build->builder, &sample, values);
-    account_add_start_up(account, values[KIND_CPU]);
+    account_add_start_up(account, index, values[KIND_CPU]);
 }
 
 static bool recording_add(struct build *build, size_t index, struct account *account)
