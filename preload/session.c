@@ -138,6 +138,8 @@ bool session_begin(void)
         return false;
     }
     put_infos(&thread->stream);
+    /* Again: making the recording is part of the start-up, not of the first thread's samples. */
+    session.recording.header->start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
     thread_begin(thread, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
     return true;

@@ -96,6 +96,10 @@ void thread_settle(struct thread *thread, bool mine);
 /* Settles and writes the end of `thread`, unless it does that itself just now. EXIT */
 void thread_finish(struct thread *thread);
 
+/* A child of this process has begun: it took the place in the period that the next thread would have
+ * had. HOOK */
+void thread_phase_skip(void);
+
 /* Keeps out thread_reserve and thread_unreserve; all signals are blocked meanwhile. HOOK */
 void thread_registry_lock(void);
 void thread_registry_unlock(void);

@@ -11,6 +11,7 @@ import glob
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -193,6 +194,9 @@ def run(unit, hz=None, test=None, keep=None):
                  if key.startswith(("LD_PRELOAD", "SAMPLER_"))]
         cut = len(argv) - len(unit.argv(scratch, test))
         argv = argv[:cut] + ["env"] + words + argv[cut:]
+    # The soft limit most systems start with: ours lie above it, where the program cannot find them by counting.
+    limit = min(1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    argv = ["prlimit", "--nofile=%d:" % limit] + argv
     started = time.monotonic()
     with open(os.path.join(scratch, "output"), "w+", encoding="utf-8", errors="replace") as out:
         child = subprocess.Popen(argv, cwd=unit.cwd or scratch, env=environment(None, hz), stdin=subprocess.DEVNULL,

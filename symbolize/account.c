@@ -54,6 +54,7 @@ static void sums_add(struct account_sums *sums, const struct account_sums *other
         add_saturated(&sums->cut_ns[i], other->cut_ns[i]);
     add_saturated(&sums->cpu_ns, other->cpu_ns);
     add_saturated(&sums->start_up_ns, other->start_up_ns);
+    add_saturated(&sums->thread_exit_ns, other->thread_exit_ns);
     add_saturated(&sums->paused_ns, other->paused_ns);
     sums->cpu_known = sums->cpu_known && other->cpu_known;
     for (size_t i = 0; i < CAPTURE_N_LOSSES; i++) {
@@ -236,6 +237,16 @@ void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns
     }
 }
 
+void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns)
+{
+    struct account_process *process = array_at(&account->processes, index);
+    struct account_sums *const both[] = {&process->sums, &account->all};
+    for (size_t i = 0; i < 2; i++) {
+        add_saturated(&both[i]->weight_ns, cpu_ns);
+        add_saturated(&both[i]->thread_exit_ns, cpu_ns);
+    }
+}
+
 /* ---- from another account -------------------------------------------------------------------- */
 
 static const char *text_keep(struct account *account, const char *text)
@@ -352,6 +363,7 @@ double account_rate_hz(const struct account_sums *sums)
 {
     uint64_t cpu_ns = sums->cpu_known ? sums->cpu_ns : sums->weight_ns;
     uint64_t not_sampled_ns = sums->start_up_ns;
+    add_saturated(&not_sampled_ns, sums->thread_exit_ns);
     add_saturated(&not_sampled_ns, sums->paused_ns);
     if (cpu_ns <= not_sampled_ns)
         return 0;

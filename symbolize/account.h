@@ -39,13 +39,14 @@ struct account_module {
 
 /* The numbers of one process, or of several added up. */
 struct account_sums {
-    uint64_t n_samples;                 /* credits do not count                                  */
-    uint64_t weight_ns;                 /* of all samples and credits, and start_up_ns           */
-    uint64_t cut_ns[ACCOUNT_N_CUTS];    /* of it in stacks that are not complete, by reason      */
-    uint64_t cpu_ns;                    /* the processes used, start-up included                 */
-    uint64_t start_up_ns;               /* of it, before sampling began; also in weight_ns       */
-    uint64_t paused_ns;                 /* of it, while sampling was stopped; in no weight       */
-    bool cpu_known;                     /* of every process                                      */
+    uint64_t n_samples; /* credits do not count                                  */
+    uint64_t weight_ns; /* of all samples and credits, start_up_ns and thread_exit_ns */
+    uint64_t cut_ns[ACCOUNT_N_CUTS]; /* of it in stacks that are not complete, by reason      */
+    uint64_t cpu_ns;                 /* the processes used, start-up included                 */
+    uint64_t start_up_ns;            /* of it, before sampling began; also in weight_ns       */
+    uint64_t thread_exit_ns; /* of it, at the ends of threads; also in weight_ns             */
+    uint64_t paused_ns;      /* of it, while sampling was stopped; in no weight       */
+    bool cpu_known;          /* of every process                                      */
     uint64_t lost[CAPTURE_N_LOSSES];    /* grid steps                                         */
     uint64_t lost_ns[CAPTURE_N_LOSSES]; /* the same times the period                          */
     uint64_t n_ticks;                   /* handler runs                                       */
@@ -105,6 +106,10 @@ bool account_add_recording(struct account *account, const struct recording *reco
 /* Adds CPU time used before the recording that was added as number `index` began, which is
  * explained as start-up (build.h). */
 void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns);
+
+/* Adds CPU time that the threads of recording `index` used when they ended, known as the difference
+ * of the process's and theirs (build.h). It is in the CPU time already. */
+void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns);
 
 /* Adds another account, which may be let go afterwards. False: out of memory, and only a part was
  * added. */

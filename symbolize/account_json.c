@@ -89,6 +89,7 @@ static void put_cpu(struct json *json, const struct account_sums *sums)
     put_u64(json, "explained_ns", sums->weight_ns);
     put_share(json, "explained_share", sums->weight_ns, sums->cpu_known ? sums->cpu_ns : 0);
     put_u64(json, "start_up_ns", sums->start_up_ns);
+    put_u64(json, "thread_exit_ns", sums->thread_exit_ns);
     put_u64(json, "paused_ns", sums->paused_ns);
     put_u64(json, "lost_ns", account_lost_ns(sums));
 }

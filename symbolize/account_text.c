@@ -53,6 +53,9 @@ static void put_cpu(struct sink *out, const struct account_sums *sums)
     if (sums->start_up_ns != 0)
         put_row(out, "    of it start-up", sums->start_up_ns, all_ns,
                 "before sampling began: exec, dynamic loader");
+    if (sums->thread_exit_ns != 0)
+        put_row(out, "    of it ends of threads", sums->thread_exit_ns, all_ns,
+                "in the kernel, behind the last sample");
     if (sums->paused_ns != 0)
         put_row(out, "  paused", sums->paused_ns, all_ns, "while sampling was stopped");
     put_row(out, "  lost", account_lost_ns(sums), all_ns, "");
@@ -65,8 +68,7 @@ static void put_cpu(struct sink *out, const struct account_sums *sums)
         put_row(out, label, sums->lost_ns[i], all_ns, word->words);
     }
     if (sums->cpu_known && sums->cpu_ns > told_ns)
-        put_row(out, "  left", sums->cpu_ns - told_ns, all_ns,
-                "less than a period of each thread; ends of threads");
+        put_row(out, "  left", sums->cpu_ns - told_ns, all_ns, "less than a period of each thread");
     if (sums->cpu_known && sums->cpu_ns < told_ns)
         put_row(out, "  told too much", told_ns - sums->cpu_ns, all_ns,
                 "less than a period of each thread");
