@@ -5,7 +5,7 @@
 
 #include "os.h"
 
-#define FDS_MAX 65536 /* higher numbers work, but are not protected from close */
+#define FDS_MAX 65536    /* higher numbers work, but are not protected from close */
 #define USUAL_LIMIT 1024 /* the soft limit most systems start with */
 #define WORD_BITS 64
 #define N_WORDS (FDS_MAX / WORD_BITS)

@@ -207,8 +207,10 @@ bool session_end(int status)
         !__atomic_compare_exchange_n(&session.phase, &running, SESSION_ENDED, false,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return false;
-    uint64_t ours = os_signal_bit(session.options.signo);
-    os_sigmask(SIG_BLOCK, &ours, NULL);
+    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    os_sigmask(SIG_BLOCK, &ours, &before);
+    if (thread_self != NULL)
+        thread_self->is_held_back = (before & ours) != 0;
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
         if (handler_is_done(t, give_up_ns))

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "children.h"
+#include "held_back.h"
 #include "line.h"
 #include "os.h"
 #include "sample.h"
@@ -171,6 +173,7 @@ static void begin_records(struct thread *thread, pid_t tid, uint64_t start_cpu_n
     struct capture_header *header = session.recording.header;
     thread->tid = tid;
     thread->start_cpu_ns = start_cpu_ns;
+    thread->is_held_back = false;
     thread->n_samples = 0;
     thread->last_node = 0;
     thread->sample_ns = 0;
@@ -268,6 +271,8 @@ static void settle_at(struct thread *thread, bool mine, uint64_t cpu_ns)
         return;
     if (thread->last_node == 0 && mine)
         locate_here(thread);
+    if (!mine && sample_is_late(thread, steps))
+        thread->is_held_back = held_back_now(thread->tid);
     sample_credit_tail(thread, steps);
 }
 
@@ -295,6 +300,8 @@ static void end_records(struct thread *thread, bool mine)
      * rest: up to the number that is written as its end everything counts. */
     uint64_t cpu_ns = cpu_ns_of(thread, mine);
     settle_at(thread, mine, cpu_ns);
+    if (mine && children_are_waiting())
+        children_write(thread);
     stream_put_thread_end(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), cpu_ns);
 }
 
@@ -309,8 +316,9 @@ static bool claim_end(struct thread *thread)
 /* HOOK */
 void thread_end(struct thread *thread)
 {
-    uint64_t ours = os_signal_bit(session.options.signo);
-    os_sigmask(SIG_BLOCK, &ours, NULL);
+    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    os_sigmask(SIG_BLOCK, &ours, &before);
+    thread->is_held_back = (before & ours) != 0;
     if (!claim_end(thread))
         return; /* the process ends, and has done it for us; memory stays */
     clock_disarm(&thread->clock);

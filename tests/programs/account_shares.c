@@ -1,6 +1,7 @@
-/* account_shares COUNT AT_ONCE MICROSECONDS - COUNT threads, AT_ONCE of them at a time, each of which
- * works for so much CPU time in three functions, and measures by its CPU clock how much each took.
- * Prints "FUNCTION NANOSECONDS" for each, of all threads. COUNT 0: the main thread alone works.
+/* account_shares COUNT AT_ONCE MICROSECONDS - COUNT threads, AT_ONCE of them at a time, each of
+ * which works for so much CPU time in three functions, and measures by its CPU clock how much each
+ * took. Prints "FUNCTION NANOSECONDS" for each, of all threads. COUNT 0: the main thread alone
+ * works.
  *
  * The slices are of uneven length, so that they do not run in step with a clock. */
 #include <pthread.h>
