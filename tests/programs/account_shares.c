@@ -24,37 +24,37 @@ static uint64_t cpu_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Three bodies that are not the same code, or a compiler makes one of them. */
-__attribute__((noinline)) uint64_t work_one(uint64_t seed, unsigned n)
+/* Three bodies that are not the same code, or a compiler makes one of them. Each ends by the
+ * reading of the clock that ends its slice, so that its frames have the time of one reading too. */
+__attribute__((noinline)) uint64_t work_one(uint64_t *seed, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return seed;
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return cpu_ns();
 }
 
-__attribute__((noinline)) uint64_t work_two(uint64_t seed, unsigned n)
+__attribute__((noinline)) uint64_t work_two(uint64_t *seed, unsigned n)
 {
     for (unsigned i = 0; i < 2 * n; i++)
-        seed = seed * 3935559000370003845u + 2691343689449507681u;
-    return seed;
+        *seed = *seed * 3935559000370003845u + 2691343689449507681u;
+    return cpu_ns();
 }
 
-__attribute__((noinline)) uint64_t work_five(uint64_t seed, unsigned n)
+__attribute__((noinline)) uint64_t work_five(uint64_t *seed, unsigned n)
 {
     for (unsigned i = 0; i < 5 * n; i++)
-        seed = seed * 2862933555777941757u + 3037000493u;
-    return seed;
+        *seed = *seed * 2862933555777941757u + 3037000493u;
+    return cpu_ns();
 }
 
 static void *work(void *argument)
 {
-    static uint64_t (*const functions[N_FUNCTIONS])(uint64_t, unsigned) = {work_one, work_two,
-                                                                           work_five};
+    static uint64_t (*const functions[N_FUNCTIONS])(uint64_t *, unsigned) = {work_one, work_two,
+                                                                             work_five};
     uint64_t seed = (uint64_t)(uintptr_t)argument + cpu_ns(), used[N_FUNCTIONS] = {0};
     uint64_t before = cpu_ns();
     for (unsigned i = 0; before < thread_us * 1000u; i = (i + 1) % N_FUNCTIONS) {
-        seed = functions[i](seed, 2000 + (unsigned)(seed >> 53));
-        uint64_t now = cpu_ns();
+        uint64_t now = functions[i](&seed, 4000 + (unsigned)(seed >> 52));
         used[i] += now - before;
         before = now;
     }
