@@ -86,6 +86,7 @@ class Recording:
         if self.version != 1:
             raise Damaged("version %d" % self.version)
         self.infos, self.modules = {}, {}
+        self.children = []  # (time, why, path)
         self.images = collections.defaultdict(dict)
         self.threads = []
         self.nodes = {}  # stream -> [None, node 1, node 2 ...]
@@ -166,6 +167,8 @@ class Recording:
                 else:
                     thread.n_samples += 1
                     thread.max_steps = max(thread.max_steps, steps)
+            elif tag == 14:
+                self.children.append((c.varint(), c.varint(), c.text()))
             elif tag != 0:
                 raise Damaged("stream %d: tag %d" % (stream, tag))
             self.tag_bytes[tag] += c.at - start
