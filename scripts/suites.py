@@ -225,10 +225,10 @@ def account(folder):
     paths = sorted(glob.glob(folder + "/*.sampler"))
     if not paths:
         return 0, 0.0, 0.0, 0
-    done = subprocess.run([SAMPLER, "report", "--account", "--json", "-q"] + paths, capture_output=True, text=True)
     try:
+        done = subprocess.run([SAMPLER, "report", "--account", "--json", "-q"] + paths, capture_output=True, text=True)
         told = json.loads(done.stdout)
-    except ValueError:
+    except (OSError, ValueError):
         return len(paths), 0.0, 0.0, 1
     ended = [process for process in told["processes"] if process["cpu_ns"] is not None]
     return (len(paths), sum(p["explained_ns"] for p in ended) / 1e9, sum(p["cpu_ns"] for p in ended) / 1e9, 0)

@@ -2,6 +2,7 @@
 #include "build.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,9 +124,27 @@ static void metadata_add(struct build *build)
         if (value.length != 0)
             profile_add_metadata(build->builder, keys[i], value.bytes, value.length);
     }
-    char rate[24];
-    int n = snprintf(rate, sizeof rate, "%" PRIu32, recording->header.frequency_hz);
-    profile_add_metadata(build->builder, "frequency_hz", rate, (size_t)n);
+}
+
+static void metadata_add_u64(struct build *build, const char *key, uint64_t value)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    profile_add_metadata(build->builder, key, digits, (size_t)n);
+}
+
+/* What the account comes to, for who has the profile alone. */
+static void metadata_add_account(struct build *build, const struct account *account)
+{
+    const struct account_sums *sums = &account->all;
+    const char *clock = account_clock_word(account_main_clock(sums))->words;
+    metadata_add_u64(build, "frequency_hz", account->frequency_hz);
+    profile_add_metadata(build->builder, "clock", clock, strlen(clock));
+    if (sums->cpu_known)
+        metadata_add_u64(build, "cpu_ns", sums->cpu_ns);
+    metadata_add_u64(build, "explained_ns", sums->weight_ns);
+    metadata_add_u64(build, "lost_ns", account_lost_ns(sums));
+    metadata_add_u64(build, "truncated_ns", account_cut_ns(sums));
 }
 
 /* The program's name: the last part of its path, or of its first argument. */
@@ -280,6 +299,8 @@ bool profile_build(const struct recording *const *recordings, size_t n,
     if (done)
         done = node_stacks_account(build.stacks, account) || err_fail_memory(err);
     node_stacks_destroy(build.stacks);
+    if (done)
+        metadata_add_account(&build, account);
     if (!done) {
         profile_builder_destroy(build.builder);
         return false;

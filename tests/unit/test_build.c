@@ -243,6 +243,14 @@ static void other_nodes_have_words(void **state)
     builder_deinit(&b);
 }
 
+static const char *metadata_of(const struct profile *profile, const char *key)
+{
+    for (size_t i = 0; i < profile->n_metadata; i++)
+        if (strcmp(profile_text(profile, profile->metadata[i].key).bytes, key) == 0)
+            return profile_text(profile, profile->metadata[i].value).bytes;
+    return "";
+}
+
 static void weights_times_and_threads(void **state)
 {
     (void)state;
@@ -277,6 +285,11 @@ static void weights_times_and_threads(void **state)
     assert_int_equal(thread->tid, 10);
     assert_string_equal(profile_text(profile, thread->name).bytes, "worker");
     assert_int_equal(thread->cpu_ns, 7100000);
+    assert_string_equal(metadata_of(profile, "clock"), "perf task-clock");
+    assert_string_equal(metadata_of(profile, "frequency_hz"), "1000");
+    assert_string_equal(metadata_of(profile, "cpu_ns"), "9000000");
+    assert_string_equal(metadata_of(profile, "explained_ns"), "8000000");
+    assert_string_equal(metadata_of(profile, "lost_ns"), "1000000");
     assert_int_equal(profile->processes[thread->process].pid, 4711);
     char line[500];
     assert_string_equal(account_format(&account, "a.folded", line, sizeof line),
