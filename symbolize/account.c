@@ -489,6 +489,7 @@ void account_tell_missing(const struct account *account,
     if (missing_ns == 0 || (double)missing_ns < MISSING_SHARE * all_ns)
         return;
     unsigned n_lines = 0;
+    bool is_to_install = false;
     for (size_t i = 0; i < account->modules.n && n_lines < MAX_MODULE_LINES; i++) {
         const struct account_module *module = array_at(&account->modules, i);
         if (!account_module_lacks(module) || (double)module->self_ns < MODULE_SHARE * all_ns)
@@ -499,8 +500,9 @@ void account_tell_missing(const struct account *account,
                  account_source_word(module->source)->words, module->problem);
         tell(context, line);
         n_lines++;
+        is_to_install = is_to_install || strcmp(module->problem, MODULE_PROBLEM_NO_DEBUG) == 0;
     }
-    if (n_lines > 0)
+    if (is_to_install)
         tell(context, "what they lack is in their packages' debug symbols (Debian: NAME-dbgsym or "
                       "NAME-dbg); `sampler report --account` says for each what to do");
 }

@@ -168,7 +168,8 @@ const char *account_format(const struct account *account, const char *wrote, cha
                            size_t out_bytes);
 
 /* Calls `tell` with one line for each module that makes a difference, when more than 5 % of the
- * weight is in modules without debug information, and one that says how to get it; with nothing
+ * weight is in modules without debug information, and one that says how to get it where it can be
+ * installed; with nothing
  * otherwise. */
 void account_tell_missing(const struct account *account,
                           void (*tell)(void *context, const char *line), void *context);

@@ -214,7 +214,9 @@ static void put_modules(struct sink *out, const struct account *account)
             put_name(out, module->problem, MAX_NAME_BYTES);
             sink_text(out, ")");
         }
-        sink_format(out, "\n          %s\n", account_module_advice(module, advice, sizeof advice));
+        sink_text(out, "\n");
+        if (account_module_advice(module, advice, sizeof advice)[0] != '\0')
+            sink_format(out, "          %s\n", advice);
     }
 }
 

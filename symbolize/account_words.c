@@ -1,6 +1,7 @@
 /* account_words.c - the words of the account: one table for each enum of capture.h that shows in
  * it. The keys are part of docs/account.md and do not change. */
 #include <stdio.h>
+#include <string.h>
 
 #include "account.h"
 
@@ -92,8 +93,8 @@ const struct account_word *account_source_word(enum module_source source)
 const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes)
 {
     out[0] = '\0';
-    if (!account_module_lacks(module))
-        return out;
+    if (!account_module_lacks(module) || strcmp(module->problem, MODULE_PROBLEM_NO_DEBUG) != 0)
+        return out; /* what else there is says by itself what to do */
     if (module->build_id != NULL && module->build_id[0] != '\0')
         snprintf(
             out, out_bytes,

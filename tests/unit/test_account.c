@@ -184,8 +184,8 @@ static void both_prints_name_what_there_is(void **state)
     (void)state;
     struct account account;
     account_of(&account, 2);
-    *(struct account_module *)array_push(&account.modules) =
-        (struct account_module){"/bin/app", "why", MODULE_NO_NAMES, 40000000, false, "0123ab"};
+    *(struct account_module *)array_push(&account.modules) = (struct account_module){
+        "/bin/app", MODULE_PROBLEM_NO_DEBUG, MODULE_NO_NAMES, 40000000, false, "0123ab"};
     char *text = print(&account, account_print_text);
     static const char *const words[] = {
         "CPU time used                  0.200 s",
@@ -204,7 +204,7 @@ static void both_prints_name_what_there_is(void **state)
         "/bin/a?b: statically linked (2 times)",
         "/bin/new: for an unknown reason",
         "exit  ./app -x?[2J?",
-        "/bin/app: no names (why)",
+        "/bin/app: no names (no debug information for it)",
         "/usr/lib/debug/.build-id/01/23ab.debug",
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -357,11 +357,14 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
     assert_int_equal(n_lines, 0);
     gone->self_ns = 55;
     account_tell_missing(&account, count_line, &n_lines);
-    assert_int_equal(n_lines, 2);
+    assert_int_equal(n_lines, 1);
+    gone->problem = MODULE_PROBLEM_NO_DEBUG; /* and how to get it */
+    account_tell_missing(&account, count_line, &n_lines);
+    assert_int_equal(n_lines, 3);
     gone->source = MODULE_DYNSYM; /* as much as the vdso can have */
     gone->is_image = true;
     account_tell_missing(&account, count_line, &n_lines);
-    assert_int_equal(n_lines, 2);
+    assert_int_equal(n_lines, 3);
     account_deinit(&account);
 }
 
