@@ -96,7 +96,7 @@ static void put_rate(struct sink *out, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
     put_row(out, "Own cost", sums->handler_ns, sums->cpu_known ? sums->cpu_ns : 0,
-            "inside the handler");
+            "elapsed inside the handler");
     sink_format(
         out, "%-24s %11.0f Hz of %" PRIu32 " asked; %" PRIu64 " samples, %" PRIu64 " ticks\n",
         "Rate", account_rate_hz(sums), account->frequency_hz, sums->n_samples, sums->n_ticks);
