@@ -33,7 +33,7 @@ SIGNAL_SAFE static uint64_t pc_of(const mcontext_t *registers)
 #endif
 
 /* SIGNAL */
-bool held_back_tick(const void *context)
+bool held_back_tick(const void *context, bool is_exact)
 {
     static const uint8_t instruction[SYSCALL_BYTES] = SYSCALL_INSTRUCTION;
     const mcontext_t *registers = &((const ucontext_t *)context)->uc_mcontext;
@@ -44,7 +44,9 @@ bool held_back_tick(const void *context)
                          .iov_len = SYSCALL_BYTES};
     if (process_vm_readv(os_getpid(), &to, 1, &from, 1, 0) != SYSCALL_BYTES)
         return false;
-    return memcmp(before_pc, instruction, SYSCALL_BYTES) != 0 || looks_like_mask_call(registers);
+    if (memcmp(before_pc, instruction, SYSCALL_BYTES) != 0)
+        return is_exact;
+    return looks_like_mask_call(registers);
 }
 
 /* HOOK, EXIT */

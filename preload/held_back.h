@@ -15,8 +15,10 @@
 
 #include "context.h"
 
-/* Whether the tick whose ucontext_t this is, which is known to be late, was held back. SIGNAL */
-SIGNAL_SAFE bool held_back_tick(const void *context);
+/* Whether the tick whose ucontext_t this is, which is known to be late, was held back. A clock that
+ * is not `is_exact` (the timer, on a machine with more to do than it can) is late by itself at
+ * times: then only the call that sets the mask tells. SIGNAL */
+SIGNAL_SAFE bool held_back_tick(const void *context, bool is_exact);
 
 /* Whether thread `tid` has our signal blocked, as the kernel sees it. HOOK, EXIT */
 bool held_back_now(pid_t tid);

@@ -149,10 +149,11 @@ bool sample_is_late(const struct thread *thread, uint64_t steps)
 SIGNAL_SAFE static uint64_t steps_on_time(struct thread *thread, const void *context,
                                           uint64_t steps)
 {
-    bool is_cpu = thread->clock.kind == CAPTURE_CLOCK_PERF ||
-                  thread->clock.kind == CAPTURE_CLOCK_PERF_USER ||
-                  thread->clock.kind == CAPTURE_CLOCK_TIMER;
-    if (likely(!sample_is_late(thread, steps)) || !is_cpu || !held_back_tick(context))
+    uint32_t clock = thread->clock.kind;
+    if (likely(!sample_is_late(thread, steps)) ||
+        (clock != CAPTURE_CLOCK_PERF && clock != CAPTURE_CLOCK_PERF_USER &&
+         clock != CAPTURE_CLOCK_TIMER) ||
+        !held_back_tick(context, clock == CAPTURE_CLOCK_PERF))
         return steps;
     lose(CAPTURE_LOST_BLOCKED, steps - 1);
     return 1;
