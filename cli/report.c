@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account_out.h"
 #include "build.h"
 #include "files.h"
 #include "folded.h"
@@ -272,7 +273,7 @@ static bool write_outputs(struct report *report, const struct profile *profile,
                           const struct pattern_values *values, bool is_main, struct err *err)
 {
     const struct options *options = report->request->options;
-    for (size_t i = 0; i < output_count(options); i++) {
+    for (size_t i = 0; i < output_count(options) && !report->request->no_outputs; i++) {
         char expanded[PATH_MAX];
         char path[PATH_MAX];
         if (!output_expand(options, i, values, expanded, sizeof expanded, err))
@@ -344,10 +345,10 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
         return err_fail_memory(err);
     bool ok = build_profile(report->request->options, report->recordings + first, n, &profile,
                             &account, err);
-    if (ok && profile != NULL && (is_main || account.n_samples > 0))
+    if (ok && profile != NULL && (is_main || account.all.n_samples > 0))
         ok = write_outputs(report, profile, &values, is_main, err);
     profile_destroy(profile);
-    account_add_totals(&report->account, &account);
+    ok = ok && (account_add(&report->account, &account) || err_fail_memory(err));
     account_deinit(&account);
     return ok;
 }
@@ -387,14 +388,18 @@ static bool write_split(struct report *report, struct err *err)
 
 /* ---- the account ----------------------------------------------------------------------------- */
 
-static void tell_account(struct report *report)
+static void set_cpu(struct report *report)
 {
     const struct rusage *usage = report->request->usage;
-    if (usage != NULL) {
-        uint64_t us = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000u +
-                      (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
-        account_set_cpu(&report->account, us * 1000u);
-    }
+    if (usage == NULL)
+        return;
+    uint64_t us = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000u +
+                  (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+    account_set_cpu(&report->account, us * 1000u);
+}
+
+static void tell_account(struct report *report)
+{
     if (report->n_wrote > MAX_NAMED_FILES)
         snprintf(report->wrote + report->wrote_length, sizeof report->wrote - report->wrote_length,
                  " and %zu more", report->n_wrote - MAX_NAMED_FILES);
@@ -419,10 +424,13 @@ bool report_write(const struct report_request *request, struct err *err)
         bool split = options_is(request->options, OPTION_PROCESSES, "split");
         ok = split ? write_split(&report, err) : write_merged(&report, err);
     }
-    if (ok)
+    set_cpu(&report);
+    if (ok && !request->no_outputs)
         tell_missing(&report);
     if (ok && request->show_account && report.n > 0)
         tell_account(&report);
+    if (ok)
+        ok = account_out_write(&report.account, request->options, err);
     for (size_t i = 0; i < report.n; i++)
         recording_destroy(report.recordings[i]);
     free(report.recordings);

@@ -22,8 +22,9 @@ struct report_request {
     const char *command; /* for %n; NULL: as the recording says                                  */
     uint64_t main_pid;   /* for %p, and whose file is written even if empty; 0: the first one's  */
     const struct rusage
-        *usage; /* CPU of the whole run, where a recording has no end; NULL: unknown */
-    bool show_account;
+        *usage;           /* CPU of the whole run, where a recording has no end; NULL: unknown */
+    bool show_account;    /* the closing line                                                    */
+    bool no_outputs;      /* no profile, only the account                                        */
     bool skip_unreadable; /* say so and go on with the others; else that is an error              */
 };
 

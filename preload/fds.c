@@ -5,7 +5,8 @@
 
 #include "os.h"
 
-#define FDS_MAX 65536 /* higher numbers work, but are not protected from close */
+#define FDS_MAX 65536    /* higher numbers work, but are not protected from close */
+#define USUAL_LIMIT 1024 /* the soft limit most systems start with */
 #define WORD_BITS 64
 #define N_WORDS (FDS_MAX / WORD_BITS)
 
@@ -69,9 +70,13 @@ SIGNAL_SAFE static int high_number(int fd)
     const rlim_t ceiling = 4096;
     if (limit.rlim_cur <= ceiling && limit.rlim_max > limit.rlim_cur) {
         struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+        /* Where the limit was lowered, files opened before may lie above it. */
+        rlim_t above = limit.rlim_cur < USUAL_LIMIT && USUAL_LIMIT < limit.rlim_max
+                           ? USUAL_LIMIT
+                           : limit.rlim_cur;
         int high = -1;
         if (os_limit_set(RLIMIT_NOFILE, &raised) == 0) {
-            high = os_fcntl(fd, F_DUPFD_CLOEXEC, (long)limit.rlim_cur);
+            high = os_fcntl(fd, F_DUPFD_CLOEXEC, (long)above);
             os_limit_set(RLIMIT_NOFILE, &limit);
         }
         if (high >= 0)

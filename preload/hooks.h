@@ -32,6 +32,10 @@ void hooks_threads_begin_first(void);
 
 bool hooks_process_setup(void);
 
+/* Why a program about to be started with `envp` cannot be recorded (enum capture_child), or 0.
+ * hooks_spawn.c */
+uint32_t hooks_kind_of(const char *path, char *const envp[]);
+
 /* The program's own reading of its mask: sets and returns what the calling thread believes about
  * our signal (hooks_masks.c). */
 bool mask_believed(void);

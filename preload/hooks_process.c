@@ -16,10 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "handler.h"
 #include "hooks.h"
 #include "modules.h"
 #include "os.h"
+#include "program_kind.h"
 #include "program_signal.h"
 #include "report.h"
 #include "thread.h"
@@ -97,6 +99,7 @@ static void after_fork_in_parent(void)
     int saved_errno = errno;
     if (session.recording.header != NULL)
         recording_count(&session.recording.header->n_forks, 1);
+    thread_phase_skip();
     after_fork();
     errno = saved_errno;
 }
@@ -115,6 +118,7 @@ static void after_fork_in_child(void)
 /* ---- exec ---------------------------------------------------------------------------------- */
 
 struct exec_attempt {
+    bool missed; /* the program cannot be recorded, and that was noted */
     bool paused;
     bool removed; /* the recording, for want of samples */
 };
@@ -142,10 +146,15 @@ static bool is_missing(const char *path)
     return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* HOOK */
-static struct exec_attempt exec_begin(const char *path)
+/* `path` may be NULL: one or the other program, as it is found. HOOK */
+static struct exec_attempt exec_begin(const char *path, char *const envp[])
 {
-    struct exec_attempt attempt = {false, false};
+    struct exec_attempt attempt = {false, false, false};
+    uint32_t kind = path != NULL && access(path, X_OK) == 0 ? hooks_kind_of(path, envp) : 0;
+    if (kind != 0) {
+        attempt.missed = true;
+        children_missed(path, kind);
+    }
     if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
         (path != NULL && is_missing(path)))
         return attempt;
@@ -161,6 +170,8 @@ static struct exec_attempt exec_begin(const char *path)
 static int exec_failed(struct exec_attempt attempt)
 {
     int saved_errno = errno;
+    if (attempt.missed)
+        children_not_missed();
     if (!attempt.paused)
         return -1;
     uint64_t ours = os_signal_bit(session.options.signo);
@@ -182,7 +193,7 @@ static int exec_failed(struct exec_attempt attempt)
 /* HOOK */
 HOOK_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-    struct exec_attempt attempt = exec_begin(path);
+    struct exec_attempt attempt = exec_begin(path, envp);
     libc_real()->execve(path, argv, envp);
     return exec_failed(attempt);
 }
@@ -196,7 +207,10 @@ HOOK_EXPORT int execv(const char *path, char *const argv[])
 /* HOOK */
 HOOK_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    struct exec_attempt attempt = exec_begin(NULL);
+    char found[1024];
+    const char *path =
+        session_phase() == SESSION_RUNNING ? program_find_in_path(file, found, sizeof found) : NULL;
+    struct exec_attempt attempt = exec_begin(path, envp);
     libc_real()->execvpe(file, argv, envp);
     return exec_failed(attempt);
 }
@@ -210,7 +224,7 @@ HOOK_EXPORT int execvp(const char *file, char *const argv[])
 /* HOOK */
 HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
-    struct exec_attempt attempt = exec_begin(NULL);
+    struct exec_attempt attempt = exec_begin(NULL, envp);
     libc_real()->fexecve(fd, argv, envp);
     return exec_failed(attempt);
 }
@@ -223,7 +237,7 @@ HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *con
         errno = ENOSYS;
         return -1;
     }
-    struct exec_attempt attempt = exec_begin(NULL);
+    struct exec_attempt attempt = exec_begin(fd == AT_FDCWD ? path : NULL, envp);
     libc_real()->execveat(fd, path, argv, envp, flags);
     return exec_failed(attempt);
 }

@@ -36,6 +36,8 @@ static const struct entry entries[] = {
     ENTRY(execvpe, "execvpe"),
     ENTRY(fexecve, "fexecve"),
     ENTRY(execveat, "execveat"),
+    ENTRY(posix_spawn, "posix_spawn"),
+    ENTRY(posix_spawnp, "posix_spawnp"),
     ENTRY(exit_now, "_exit"),
     ENTRY(close, "close"),
     ENTRY(write, "write"),

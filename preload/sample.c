@@ -3,12 +3,15 @@
 
 #include <string.h>
 
+#include "children.h"
+#include "held_back.h"
 #include "modules.h"
 #include "os.h"
 #include "session.h"
 
 /* A tail longer than this (and than a few periods) does not belong to the last stack: the clock
- * must have failed. A timer on a loaded machine may miss some ten of the kernel's ticks. */
+ * must have failed, or its signal was held back. A timer on a loaded machine may miss some ten of
+ * the kernel's ticks. */
 #define TAIL_MAX_NS UINT64_C(100000000)
 #define TAIL_MAX_STEPS 4u
 
@@ -136,12 +139,33 @@ SIGNAL_SAFE static void look_at_name(struct thread *thread)
         memcpy(thread->name, name, sizeof name);
 }
 
+/* SIGNAL, HOOK, EXIT */
+bool sample_is_late(const struct thread *thread, uint64_t steps)
+{
+    return steps > TAIL_MAX_STEPS && steps * thread->grid.period_ns > TAIL_MAX_NS;
+}
+
+/* Steps of this tick without those that were held back and have no stack to go to. SIGNAL */
+SIGNAL_SAFE static uint64_t steps_on_time(struct thread *thread, const void *context,
+                                          uint64_t steps)
+{
+    uint32_t clock = thread->clock.kind;
+    if (likely(!sample_is_late(thread, steps)) ||
+        (clock != CAPTURE_CLOCK_PERF && clock != CAPTURE_CLOCK_PERF_USER &&
+         clock != CAPTURE_CLOCK_TIMER) ||
+        !held_back_tick(context, clock == CAPTURE_CLOCK_PERF))
+        return steps;
+    lose(CAPTURE_LOST_BLOCKED, steps - 1);
+    return 1;
+}
+
 /* SIGNAL */
 void sample_take(struct thread *thread, const void *context, uint64_t time_ns, uint64_t steps)
 {
     const struct unwind_frame *frames;
     struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
     enum add_result added = stack_node(thread, frames, &result);
+    steps = steps_on_time(thread, context, steps);
     if (unlikely(added == ADD_NO_ROOM || thread->last_node == 0 ||
                  !stream_put_sample(&thread->stream, time_ns, steps, thread->last_node))) {
         lose(CAPTURE_LOST_DISK, steps);
@@ -152,14 +176,16 @@ void sample_take(struct thread *thread, const void *context, uint64_t time_ns, u
     thread->n_samples++;
     recording_count(&session.n_samples, 1);
     look_at_name(thread);
+    if (unlikely(children_are_waiting()))
+        children_write(thread);
 }
 
 /* HOOK, EXIT */
 void sample_credit_tail(struct thread *thread, uint64_t steps)
 {
-    uint64_t tail_ns = steps * thread->grid.period_ns;
-    bool honest = steps <= TAIL_MAX_STEPS || tail_ns <= TAIL_MAX_NS;
-    if (thread->last_node == 0 || !honest)
+    if (sample_is_late(thread, steps))
+        lose(thread->is_held_back ? CAPTURE_LOST_BLOCKED : CAPTURE_LOST_TAIL, steps);
+    else if (thread->last_node == 0)
         lose(CAPTURE_LOST_TAIL, steps);
     else if (!stream_put_credit(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), steps,
                                 thread->last_node))

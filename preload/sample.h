@@ -19,8 +19,13 @@ SIGNAL_SAFE void sample_take(struct thread *thread, const void *context, uint64_
 /* Makes the stack of `context` the thread's last node; false when it cannot be recorded. */
 SIGNAL_SAFE bool sample_locate(struct thread *thread, const void *context);
 
+/* Whether so many steps since the thread's last sample cannot be had from a clock that runs and is
+ * heard. */
+SIGNAL_SAFE bool sample_is_late(const struct thread *thread, uint64_t steps);
+
 /* Steps since the last sample of a thread that ends: to its last stack, or, where they are too
- * many for that to be honest or there is none, to CAPTURE_LOST_TAIL. */
+ * many for that to be honest or there is none, to CAPTURE_LOST_TAIL; CAPTURE_LOST_BLOCKED when the
+ * thread is known to hold our signal back. */
 SIGNAL_SAFE void sample_credit_tail(struct thread *thread, uint64_t steps);
 
 /* In a forked child: the modules are to be recorded again. */

@@ -138,6 +138,8 @@ bool session_begin(void)
         return false;
     }
     put_infos(&thread->stream);
+    /* Again: making the recording is part of the start-up, not of the first thread's samples. */
+    session.recording.header->start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
     thread_begin(thread, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
     return true;
@@ -205,8 +207,10 @@ bool session_end(int status)
         !__atomic_compare_exchange_n(&session.phase, &running, SESSION_ENDED, false,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return false;
-    uint64_t ours = os_signal_bit(session.options.signo);
-    os_sigmask(SIG_BLOCK, &ours, NULL);
+    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    os_sigmask(SIG_BLOCK, &ours, &before);
+    if (thread_self != NULL)
+        thread_self->is_held_back = (before & ours) != 0;
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
         if (handler_is_done(t, give_up_ns))

@@ -251,3 +251,21 @@ bool stream_put_info(struct stream *stream, const char *key, const char *value, 
     record.at = put_text(record.at, value, n_bytes);
     return record_end(&record);
 }
+
+/* any context */
+bool stream_put_child(struct stream *stream, uint64_t time_ns, uint32_t why, const char *path)
+{
+    struct record record;
+    const struct capture_header *header = stream->recording->header;
+    size_t length = text_length(path);
+    if (!record_begin(stream, CAPTURE_CHILD, 1 + 3 * VARINT_MAX_BYTES + length, &record))
+        return false;
+    /* A time of its own, not a delta: the order of the stream's other records stays. */
+    record.at =
+        put_varint(record.at, time_ns > header->start_time_ns
+                                  ? (time_ns - header->start_time_ns) / RECORDING_TIME_UNIT_NS
+                                  : 0);
+    record.at = put_varint(record.at, why);
+    record.at = put_text(record.at, path, length);
+    return record_end(&record);
+}

@@ -55,4 +55,8 @@ SIGNAL_SAFE bool stream_put_module(struct stream *stream, const struct module *m
 SIGNAL_SAFE bool stream_put_info(struct stream *stream, const char *key, const char *value,
                                  size_t n_bytes);
 
+/* A program that was started at CLOCK_MONOTONIC time_ns and cannot be recorded. */
+SIGNAL_SAFE bool stream_put_child(struct stream *stream, uint64_t time_ns, uint32_t why,
+                                  const char *path);
+
 #endif

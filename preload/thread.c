@@ -5,6 +5,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "children.h"
+#include "held_back.h"
 #include "line.h"
 #include "os.h"
 #include "sample.h"
@@ -146,19 +148,39 @@ void thread_name_read(const struct thread *thread, bool mine, char name[16])
         *end = '\0';
 }
 
+/* Of grid_phase_ns: drawn by the first thread of the first process, and counted on by each thread
+ * and each fork, so that children of a process lie beside each other as its threads do. Atomic. */
+static uint64_t phase_random, n_phases;
+
+/* HOOK */
+void thread_phase_skip(void)
+{
+    __atomic_add_fetch(&n_phases, 1, __ATOMIC_RELAXED);
+}
+
+/* SETUP, HOOK */
+static uint64_t next_phase_ns(void)
+{
+    uint64_t n = __atomic_fetch_add(&n_phases, 1, __ATOMIC_RELAXED);
+    if (n == 0)
+        phase_random = os_random();
+    return grid_phase_ns(session.options.period_ns, phase_random, n);
+}
+
 /* What begins anew with each thread, and THREAD_START. SETUP, HOOK */
 static void begin_records(struct thread *thread, pid_t tid, uint64_t start_cpu_ns, bool mine)
 {
     struct capture_header *header = session.recording.header;
     thread->tid = tid;
     thread->start_cpu_ns = start_cpu_ns;
+    thread->is_held_back = false;
     thread->n_samples = 0;
     thread->last_node = 0;
     thread->sample_ns = 0;
     thread->n_path = 0;
     thread->destructor_rounds = 0;
     thread_name_read(thread, mine, thread->name);
-    grid_init(&thread->grid, session.options.period_ns, start_cpu_ns, os_random());
+    grid_init(&thread->grid, session.options.period_ns, start_cpu_ns, next_phase_ns());
     const struct stream_thread_start start = {.tid = (uint64_t)tid,
                                               .time_ns = os_clock_ns(CLOCK_MONOTONIC),
                                               .cpu_ns = start_cpu_ns,
@@ -241,18 +263,29 @@ static void locate_here(struct thread *thread)
         sample_locate(thread, &here);
 }
 
-/* HOOK, EXIT */
-void thread_settle(struct thread *thread, bool mine)
+/* Credits what `thread` used up to `cpu_ns` of its clock. HOOK, EXIT */
+static void settle_at(struct thread *thread, bool mine, uint64_t cpu_ns)
 {
-    uint64_t cpu_ns = os_clock_ns(mine ? CLOCK_THREAD_CPUTIME_ID : os_thread_clock(thread->tid));
-    if (cpu_ns == 0)
-        return;
     uint64_t steps = grid_advance(&thread->grid, cpu_ns);
     if (steps == 0)
         return;
     if (thread->last_node == 0 && mine)
         locate_here(thread);
+    if (!mine && sample_is_late(thread, steps))
+        thread->is_held_back = held_back_now(thread->tid);
     sample_credit_tail(thread, steps);
+}
+
+/* HOOK, EXIT */
+static uint64_t cpu_ns_of(const struct thread *thread, bool mine)
+{
+    return os_clock_ns(mine ? CLOCK_THREAD_CPUTIME_ID : os_thread_clock(thread->tid));
+}
+
+/* HOOK, EXIT */
+void thread_settle(struct thread *thread, bool mine)
+{
+    settle_at(thread, mine, cpu_ns_of(thread, mine));
 }
 
 /* The state is ENDING by the caller's hand. HOOK, EXIT */
@@ -263,7 +296,12 @@ static void end_records(struct thread *thread, bool mine)
     thread_name_read(thread, mine, name);
     if (name[0] != '\0' && strcmp(name, thread->name) != 0)
         stream_put_thread_name(&thread->stream, name);
-    uint64_t cpu_ns = os_clock_ns(mine ? CLOCK_THREAD_CPUTIME_ID : os_thread_clock(thread->tid));
+    /* A thread without a sample walked its first stack just now, which took longer than all the
+     * rest: up to the number that is written as its end everything counts. */
+    uint64_t cpu_ns = cpu_ns_of(thread, mine);
+    settle_at(thread, mine, cpu_ns);
+    if (mine && children_are_waiting())
+        children_write(thread);
     stream_put_thread_end(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), cpu_ns);
 }
 
@@ -278,8 +316,9 @@ static bool claim_end(struct thread *thread)
 /* HOOK */
 void thread_end(struct thread *thread)
 {
-    uint64_t ours = os_signal_bit(session.options.signo);
-    os_sigmask(SIG_BLOCK, &ours, NULL);
+    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    os_sigmask(SIG_BLOCK, &ours, &before);
+    thread->is_held_back = (before & ours) != 0;
     if (!claim_end(thread))
         return; /* the process ends, and has done it for us; memory stays */
     clock_disarm(&thread->clock);
@@ -293,8 +332,9 @@ void thread_finish(struct thread *thread)
 {
     if (!claim_end(thread))
         return;
-    end_records(thread, thread == thread_self);
+    /* First the clock: what it costs to stop it is in the thread's CPU time then. */
     clock_disarm(&thread->clock);
+    end_records(thread, thread == thread_self);
 }
 
 /* HOOK: a forked child, lock held */

@@ -52,6 +52,7 @@ struct thread {
     uint32_t destructor_rounds; /* seen by the key's destructor                                  */
     uint32_t cut_nodes[THREAD_CUTS]; /* root nodes by enum capture_cut, 0 = not yet in the stream */
     uint32_t path[UNWIND_MAX_FRAMES]; /* nodes of the last stack, outermost first */
+    bool is_held_back;      /* our signal is blocked in truth, as was seen at its end        */
     bool mask_blocked;      /* what the program believes: our signal is blocked here         */
     void *(*start)(void *); /* of a thread being created, and its argument                   */
     int (*start_c11)(void *);
@@ -95,6 +96,10 @@ void thread_settle(struct thread *thread, bool mine);
 
 /* Settles and writes the end of `thread`, unless it does that itself just now. EXIT */
 void thread_finish(struct thread *thread);
+
+/* A child of this process has begun: it took the place in the period that the next thread would
+ * have had. HOOK */
+void thread_phase_skip(void);
 
 /* Keeps out thread_reserve and thread_unreserve; all signals are blocked meanwhile. HOOK */
 void thread_registry_lock(void);

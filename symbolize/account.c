@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "append.h"
 
@@ -15,50 +16,23 @@
 
 bool account_init(struct account *account)
 {
-    *account = (struct account){.arena = arena_create(), .cpu_known = true};
+    *account = (struct account){.arena = arena_create(), .all.cpu_known = true};
     array_init(&account->modules, sizeof(struct account_module));
+    array_init(&account->processes, sizeof(struct account_process));
+    array_init(&account->children, sizeof(struct account_child));
     return account->arena != NULL;
 }
 
 void account_deinit(struct account *account)
 {
     array_deinit(&account->modules);
+    array_deinit(&account->processes);
+    array_deinit(&account->children);
     arena_destroy(account->arena);
     *account = (struct account){0};
 }
 
-static void add_threads(struct account *account, const struct recording *recording)
-{
-    account->n_threads += recording->n_threads;
-    account->n_threads_missed += recording->header.n_threads_missed;
-    for (size_t i = 0; i < recording->n_threads; i++) {
-        switch (recording->threads[i].clock) {
-        case CAPTURE_CLOCK_PERF:
-            account->n_perf++;
-            break;
-        case CAPTURE_CLOCK_PERF_USER:
-            account->n_perf_user++;
-            break;
-        case CAPTURE_CLOCK_TIMER:
-            account->n_timer++;
-            break;
-        default:
-            break;
-        }
-    }
-}
-
-/* Whether the outermost node of each node's stack stands for an unknown rest; parents come before
- * their children. Heap, NULL when out of memory. */
-static bool *cut_nodes_find(const struct recording *recording)
-{
-    bool *is_cut = calloc(recording->n_nodes + 1, sizeof *is_cut);
-    for (size_t i = 1; is_cut != NULL && i < recording->n_nodes; i++) {
-        uint32_t parent = recording->nodes[i].parent;
-        is_cut[i] = parent != 0 ? is_cut[parent] : recording->nodes[i].cut != 0;
-    }
-    return is_cut;
-}
+/* ---- adding up ------------------------------------------------------------------------------- */
 
 static void add_saturated(uint64_t *sum, uint64_t value)
 {
@@ -66,75 +40,352 @@ static void add_saturated(uint64_t *sum, uint64_t value)
         *sum = UINT64_MAX;
 }
 
-bool account_add_recording(struct account *account, const struct recording *recording)
+static uint64_t multiply_saturated(uint64_t a, uint64_t b)
 {
-    const struct capture_header *header = &recording->header;
-    bool *is_cut = cut_nodes_find(recording);
-    if (is_cut == NULL)
-        return false;
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static void sums_add(struct account_sums *sums, const struct account_sums *other)
+{
+    add_saturated(&sums->n_samples, other->n_samples);
+    add_saturated(&sums->weight_ns, other->weight_ns);
+    for (size_t i = 0; i < ACCOUNT_N_CUTS; i++)
+        add_saturated(&sums->cut_ns[i], other->cut_ns[i]);
+    add_saturated(&sums->cpu_ns, other->cpu_ns);
+    add_saturated(&sums->start_up_ns, other->start_up_ns);
+    add_saturated(&sums->thread_exit_ns, other->thread_exit_ns);
+    add_saturated(&sums->paused_ns, other->paused_ns);
+    sums->cpu_known = sums->cpu_known && other->cpu_known;
+    for (size_t i = 0; i < CAPTURE_N_LOSSES; i++) {
+        add_saturated(&sums->lost[i], other->lost[i]);
+        add_saturated(&sums->lost_ns[i], other->lost_ns[i]);
+    }
+    add_saturated(&sums->n_ticks, other->n_ticks);
+    add_saturated(&sums->handler_ns, other->handler_ns);
+    sums->n_processes += other->n_processes;
+    sums->n_threads += other->n_threads;
+    sums->n_threads_missed += other->n_threads_missed;
+    sums->n_threads_found += other->n_threads_found;
+    for (size_t i = 0; i < ACCOUNT_N_CLOCKS; i++)
+        sums->n_by_clock[i] += other->n_by_clock[i];
+    sums->n_forks += other->n_forks;
+    sums->n_children_missed += other->n_children_missed;
+    sums->n_unended += other->n_unended;
+    sums->n_warnings += other->n_warnings;
+}
+
+/* ---- from a recording ------------------------------------------------------------------------ */
+
+/* Why the outermost node of each node's stack stands for an unknown rest, 0 where it does not;
+ * parents come before their children. Heap, NULL when out of memory. */
+static uint8_t *cut_reasons_find(const struct recording *recording)
+{
+    uint8_t *cuts = calloc(recording->n_nodes + 1, sizeof *cuts);
+    for (size_t i = 1; cuts != NULL && i < recording->n_nodes; i++) {
+        uint32_t parent = recording->nodes[i].parent;
+        cuts[i] = parent != 0 ? cuts[parent] : recording->nodes[i].cut;
+    }
+    return cuts;
+}
+
+static void sums_add_samples(struct account_sums *sums, const struct recording *recording,
+                             const uint8_t *cuts)
+{
     for (size_t i = 0; i < recording->n_samples; i++) {
         const struct recording_sample *sample = &recording->samples[i];
-        uint64_t weight_ns;
-        if (__builtin_mul_overflow(sample->steps, header->period, &weight_ns))
-            weight_ns = UINT64_MAX;
-        add_saturated(&account->weight_ns, weight_ns);
-        if (is_cut[sample->node])
-            add_saturated(&account->cut_ns, weight_ns);
+        uint64_t weight_ns = multiply_saturated(sample->steps, recording->header.period);
+        uint8_t cut = cuts[sample->node];
+        add_saturated(&sums->weight_ns, weight_ns);
+        if (cut != 0)
+            add_saturated(&sums->cut_ns[cut < ACCOUNT_N_CUTS ? cut : 0], weight_ns);
         if (sample->kind == RECORDING_TICK)
-            account->n_samples++;
+            sums->n_samples++;
     }
-    free(is_cut);
-    for (size_t i = 0; i < CAPTURE_N_LOSSES; i++)
-        account->lost += header->lost[i];
-    account->n_processes++;
-    add_threads(account, recording);
-    if (account->frequency_hz == 0)
-        account->frequency_hz = header->frequency_hz;
-    account->n_warnings += recording->n_warnings + recording->n_warnings_dropped;
-    if (header->end_cpu_ns > header->start_cpu_ns)
-        account->cpu_ns += header->end_cpu_ns - header->start_cpu_ns;
-    else
-        account->cpu_known = false;
+}
+
+static void sums_add_header(struct account_sums *sums, const struct capture_header *header)
+{
+    for (size_t i = 0; i < CAPTURE_N_LOSSES; i++) {
+        sums->lost[i] = header->lost[i];
+        sums->lost_ns[i] = multiply_saturated(header->lost[i], header->period);
+    }
+    sums->n_ticks = header->n_ticks;
+    sums->handler_ns = header->handler_ns;
+    sums->n_threads_missed = header->n_threads_missed;
+    sums->n_threads_found = header->n_threads_found;
+    sums->n_forks = header->n_forks;
+    sums->n_children_missed = header->n_children_missed;
+    sums->paused_ns = header->paused_cpu_ns;
+    sums->cpu_known = header->end_cpu_ns > header->start_cpu_ns;
+    if (sums->cpu_known)
+        sums->cpu_ns = header->end_cpu_ns - header->start_cpu_ns;
     if (header->end == CAPTURE_RUNNING)
-        account->n_unended++;
+        sums->n_unended = 1;
+}
+
+/* A value of the recording as one line: words joined by NUL become words joined by blanks. */
+static const char *info_keep(struct account *account, const struct recording *recording,
+                             const char *key)
+{
+    struct text text = recording_info_get(recording, key);
+    char *copy = arena_text(account->arena, text.bytes, text.length);
+    if (copy == NULL)
+        return NULL;
+    while (text.length > 0 && copy[text.length - 1] == '\0')
+        text.length--;
+    for (size_t i = 0; i < text.length; i++) {
+        if (copy[i] == '\0')
+            copy[i] = ' ';
+    }
+    return copy;
+}
+
+/* Counts a child among equal ones of the same parent. */
+static bool child_add(struct account *account, const struct account_child *child)
+{
+    for (size_t i = 0; i < account->children.n; i++) {
+        struct account_child *known = array_at(&account->children, i);
+        if (known->ppid == child->ppid && known->why == child->why &&
+            strcmp(known->path, child->path) == 0) {
+            known->n += child->n;
+            return true;
+        }
+    }
+    struct account_child *added = array_push(&account->children);
+    const char *path = arena_text(account->arena, child->path, strlen(child->path));
+    if (added == NULL || path == NULL)
+        return false;
+    *added = *child;
+    added->path = path;
     return true;
 }
 
-void account_add_start_up(struct account *account, uint64_t cpu_ns)
+static bool children_add(struct account *account, const struct recording *recording)
 {
-    add_saturated(&account->weight_ns, cpu_ns);
-    add_saturated(&account->cpu_ns, cpu_ns);
-    add_saturated(&account->start_up_ns, cpu_ns);
+    for (size_t i = 0; i < recording->n_children; i++) {
+        const struct recording_child *from = &recording->children[i];
+        const char *path = arena_text(account->arena, from->path.bytes, from->path.length);
+        const struct account_child child = {
+            .ppid = recording->header.pid, .why = from->why, .path = path, .n = 1};
+        if (path == NULL || !child_add(account, &child))
+            return false;
+    }
+    return true;
 }
 
-void account_add_totals(struct account *account, const struct account *other)
+static bool process_fill(struct account *account, struct account_process *process,
+                         const struct recording *recording)
 {
-    account->n_samples += other->n_samples;
-    add_saturated(&account->weight_ns, other->weight_ns);
-    add_saturated(&account->cut_ns, other->cut_ns);
-    add_saturated(&account->cpu_ns, other->cpu_ns);
-    add_saturated(&account->start_up_ns, other->start_up_ns);
-    account->cpu_known = account->cpu_known && other->cpu_known;
-    account->lost += other->lost;
+    const struct capture_header *header = &recording->header;
+    uint8_t *cuts = cut_reasons_find(recording);
+    *process = (struct account_process){
+        .pid = header->pid,
+        .ppid = header->ppid,
+        .start_time_ns = header->start_time_ns,
+        .end_time_ns = header->end_time_ns,
+        .period = header->period,
+        .frequency_hz = header->frequency_hz,
+        .clock = header->clock,
+        .end = header->end,
+        .exit_status = header->exit_status,
+        .command = info_keep(account, recording, "command"),
+        .exe = info_keep(account, recording, "exe"),
+        .clock_fallback = info_keep(account, recording, "clock-fallback"),
+        .sums = {.n_processes = 1,
+                 .n_threads = recording->n_threads,
+                 .n_warnings = recording->n_warnings + recording->n_warnings_dropped},
+    };
+    if (cuts == NULL || process->command == NULL || process->exe == NULL ||
+        process->clock_fallback == NULL) {
+        free(cuts);
+        return false;
+    }
+    sums_add_header(&process->sums, header);
+    sums_add_samples(&process->sums, recording, cuts);
+    free(cuts);
+    for (size_t i = 0; i < recording->n_threads; i++) {
+        uint32_t clock = recording->threads[i].clock;
+        process->sums.n_by_clock[clock < ACCOUNT_N_CLOCKS ? clock : CAPTURE_CLOCK_NONE]++;
+    }
+    return true;
+}
+
+bool account_add_recording(struct account *account, const struct recording *recording)
+{
+    struct account_process process;
+    if (!process_fill(account, &process, recording) || !children_add(account, recording))
+        return false;
+    struct account_process *added = array_push(&account->processes);
+    if (added == NULL)
+        return false;
+    *added = process;
+    if (account->processes.n == 1)
+        account->frequency_hz = process.frequency_hz;
+    sums_add(&account->all, &process.sums);
+    return true;
+}
+
+void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns)
+{
+    struct account_process *process = array_at(&account->processes, index);
+    struct account_sums *const both[] = {&process->sums, &account->all};
+    for (size_t i = 0; i < 2; i++) {
+        add_saturated(&both[i]->weight_ns, cpu_ns);
+        add_saturated(&both[i]->cpu_ns, cpu_ns);
+        add_saturated(&both[i]->start_up_ns, cpu_ns);
+    }
+}
+
+void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns)
+{
+    struct account_process *process = array_at(&account->processes, index);
+    struct account_sums *const both[] = {&process->sums, &account->all};
+    for (size_t i = 0; i < 2; i++) {
+        add_saturated(&both[i]->weight_ns, cpu_ns);
+        add_saturated(&both[i]->thread_exit_ns, cpu_ns);
+    }
+}
+
+/* ---- from another account -------------------------------------------------------------------- */
+
+static const char *text_keep(struct account *account, const char *text)
+{
+    return arena_text(account->arena, text, strlen(text));
+}
+
+/* The same file resolved in two processes is one module; the better names of the two count. */
+static bool module_add(struct account *account, const struct account_module *module)
+{
+    for (size_t i = 0; i < account->modules.n; i++) {
+        struct account_module *known = array_at(&account->modules, i);
+        if (strcmp(known->path, module->path) == 0 &&
+            strcmp(known->build_id, module->build_id) == 0) {
+            add_saturated(&known->self_ns, module->self_ns);
+            if (module->source > known->source)
+                known->source = module->source;
+            return true;
+        }
+    }
+    struct account_module copy = *module;
+    copy.path = text_keep(account, module->path);
+    copy.problem = text_keep(account, module->problem);
+    copy.build_id = text_keep(account, module->build_id);
+    struct account_module *added = array_push(&account->modules);
+    if (added == NULL || copy.path == NULL || copy.problem == NULL || copy.build_id == NULL)
+        return false;
+    *added = copy;
+    return true;
+}
+
+bool account_add(struct account *account, const struct account *other)
+{
+    sums_add(&account->all, &other->all);
     if (account->frequency_hz == 0)
         account->frequency_hz = other->frequency_hz;
-    account->n_processes += other->n_processes;
-    account->n_threads += other->n_threads;
-    account->n_threads_missed += other->n_threads_missed;
-    account->n_perf += other->n_perf;
-    account->n_perf_user += other->n_perf_user;
-    account->n_timer += other->n_timer;
-    account->n_unended += other->n_unended;
-    account->n_warnings += other->n_warnings;
+    for (size_t i = 0; i < other->processes.n; i++) {
+        struct account_process copy =
+            *(const struct account_process *)array_at(&other->processes, i);
+        copy.command = text_keep(account, copy.command);
+        copy.exe = text_keep(account, copy.exe);
+        copy.clock_fallback = text_keep(account, copy.clock_fallback);
+        struct account_process *added = array_push(&account->processes);
+        if (added == NULL || copy.command == NULL || copy.exe == NULL ||
+            copy.clock_fallback == NULL)
+            return false;
+        *added = copy;
+    }
+    for (size_t i = 0; i < other->children.n; i++)
+        if (!child_add(account, array_at(&other->children, i)))
+            return false;
+    for (size_t i = 0; i < other->modules.n; i++)
+        if (!module_add(account, array_at(&other->modules, i)))
+            return false;
+    account_sort_modules(account);
+    return true;
+}
+
+static int module_compare(const void *left, const void *right)
+{
+    const struct account_module *a = left;
+    const struct account_module *b = right;
+    if (a->self_ns != b->self_ns)
+        return a->self_ns > b->self_ns ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+void account_sort_modules(struct account *account)
+{
+    if (account->modules.n > 1)
+        qsort(account->modules.items, account->modules.n, sizeof(struct account_module),
+              module_compare);
 }
 
 void account_set_cpu(struct account *account, uint64_t cpu_ns)
 {
-    if (account->cpu_known || cpu_ns == 0)
+    if (cpu_ns == 0)
         return;
-    account->cpu_ns = cpu_ns;
-    account->cpu_known = true;
+    account->run_cpu_ns = cpu_ns;
+    if (account->all.cpu_known)
+        return;
+    account->all.cpu_ns = cpu_ns;
+    account->all.cpu_known = true;
 }
+
+/* ---- numbers that follow from others --------------------------------------------------------- */
+
+uint64_t account_lost(const struct account_sums *sums)
+{
+    uint64_t lost = 0;
+    for (unsigned i = 0; i < CAPTURE_N_LOSSES; i++)
+        add_saturated(&lost, sums->lost[i]);
+    return lost;
+}
+
+uint64_t account_lost_ns(const struct account_sums *sums)
+{
+    uint64_t lost_ns = 0;
+    for (unsigned i = 0; i < CAPTURE_N_LOSSES; i++)
+        if (!account_loss_word(i)->is_weighed)
+            add_saturated(&lost_ns, sums->lost_ns[i]);
+    return lost_ns;
+}
+
+uint64_t account_cut_ns(const struct account_sums *sums)
+{
+    uint64_t cut_ns = 0;
+    for (unsigned i = 0; i < ACCOUNT_N_CUTS; i++)
+        add_saturated(&cut_ns, sums->cut_ns[i]);
+    return cut_ns;
+}
+
+double account_rate_hz(const struct account_sums *sums)
+{
+    uint64_t cpu_ns = sums->cpu_known ? sums->cpu_ns : sums->weight_ns;
+    uint64_t not_sampled_ns = sums->start_up_ns;
+    add_saturated(&not_sampled_ns, sums->thread_exit_ns);
+    add_saturated(&not_sampled_ns, sums->paused_ns);
+    if (cpu_ns <= not_sampled_ns)
+        return 0;
+    return (double)sums->n_samples * 1e9 / (double)(cpu_ns - not_sampled_ns);
+}
+
+enum capture_clock account_main_clock(const struct account_sums *sums)
+{
+    unsigned most = CAPTURE_CLOCK_NONE;
+    for (unsigned i = CAPTURE_CLOCK_NONE + 1; i < ACCOUNT_N_CLOCKS; i++) {
+        if (sums->n_by_clock[i] > (most == CAPTURE_CLOCK_NONE ? 0 : sums->n_by_clock[most]))
+            most = i;
+    }
+    return most;
+}
+
+bool account_module_lacks(const struct account_module *module)
+{
+    return module->source < (module->is_image ? MODULE_DYNSYM : MODULE_DWARF);
+}
+
+/* ---- the closing line ------------------------------------------------------------------------ */
 
 /* 5991 -> "5 991". */
 static const char *grouped(uint64_t value, char *out, size_t out_bytes)
@@ -158,115 +409,100 @@ static const char *plural(uint64_t n)
 }
 
 /* The clocks in words: the one most threads had, then how many had another. */
-static void append_clocks(const struct account *account, char *out, size_t out_bytes, size_t *used)
+static void append_clocks(const struct account_sums *sums, char *out, size_t out_bytes,
+                          size_t *used)
 {
-    const struct {
-        const char *name;
-        size_t n;
-    } clocks[] = {{"perf task-clock", account->n_perf},
-                  {"perf task-clock without kernel", account->n_perf_user},
-                  {"timer", account->n_timer}};
-    size_t most = 0;
-    for (size_t i = 1; i < sizeof clocks / sizeof clocks[0]; i++) {
-        if (clocks[i].n > clocks[most].n)
-            most = i;
-    }
-    append(out, out_bytes, used, " (%s", clocks[most].n == 0 ? "no clock" : clocks[most].name);
-    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
-        if (i != most && clocks[i].n != 0)
-            append(out, out_bytes, used, ", %zu by %s", clocks[i].n, clocks[i].name);
+    enum capture_clock most = account_main_clock(sums);
+    append(out, out_bytes, used, " (%s", account_clock_word(most)->words);
+    for (unsigned i = CAPTURE_CLOCK_NONE + 1; i < ACCOUNT_N_CLOCKS; i++) {
+        if (i != most && sums->n_by_clock[i] != 0)
+            append(out, out_bytes, used, ", %zu by %s", sums->n_by_clock[i],
+                   account_clock_word(i)->words);
     }
     append(out, out_bytes, used, ")");
 }
 
-static void append_cpu(const struct account *account, char *out, size_t out_bytes, size_t *used)
+static void append_cpu(const struct account_sums *sums, char *out, size_t out_bytes, size_t *used)
 {
-    double explained_s = (double)account->weight_ns / 1e9;
-    double cpu_s = (double)account->cpu_ns / 1e9;
-    if (!account->cpu_known)
+    double explained_s = (double)sums->weight_ns / 1e9;
+    double cpu_s = (double)sums->cpu_ns / 1e9;
+    if (!sums->cpu_known)
         append(out, out_bytes, used, "; %.2f s CPU explained, of how much is not recorded",
                explained_s);
-    else if (account->cpu_ns == 0)
+    else if (sums->cpu_ns == 0)
         append(out, out_bytes, used, "; %.2f of %.2f s CPU explained", explained_s, cpu_s);
     else
         append(out, out_bytes, used, "; %.2f of %.2f s CPU explained (%.1f %%)", explained_s, cpu_s,
                100.0 * explained_s / cpu_s);
 }
 
+/* What only some accounts have to tell. */
+static void append_unusual(const struct account_sums *sums, char *out, size_t out_bytes,
+                           size_t *used)
+{
+    uint64_t cut_ns = account_cut_ns(sums);
+    if (cut_ns != 0 && sums->weight_ns != 0)
+        append(out, out_bytes, used, "; %.1f %% in truncated stacks",
+               100.0 * (double)cut_ns / (double)sums->weight_ns);
+    if (sums->n_processes > 1)
+        append(out, out_bytes, used, "; %zu processes", sums->n_processes);
+    if (sums->n_children_missed != 0)
+        append(out, out_bytes, used, "; %zu process%s not recorded", sums->n_children_missed,
+               sums->n_children_missed == 1 ? "" : "es");
+    if (sums->n_threads_missed != 0)
+        append(out, out_bytes, used, "; %zu thread%s without a clock", sums->n_threads_missed,
+               plural(sums->n_threads_missed));
+    if (sums->n_warnings != 0)
+        append(out, out_bytes, used, "; %zu damaged place%s in the recording", sums->n_warnings,
+               plural(sums->n_warnings));
+}
+
 const char *account_format(const struct account *account, const char *wrote, char *out,
                            size_t out_bytes)
 {
+    const struct account_sums *sums = &account->all;
     size_t used = 0;
     char samples[32];
     char lost[32];
-    uint64_t cpu_ns = account->cpu_known ? account->cpu_ns : account->weight_ns;
-    cpu_ns = cpu_ns > account->start_up_ns ? cpu_ns - account->start_up_ns : 0;
-    double rate = cpu_ns == 0 ? 0 : (double)account->n_samples * 1e9 / (double)cpu_ns;
     append(out, out_bytes, &used, "%s sample%s, %.0f/s of %" PRIu32 "/s asked",
-           grouped(account->n_samples, samples, sizeof samples), plural(account->n_samples), rate,
-           account->frequency_hz);
-    append_clocks(account, out, out_bytes, &used);
-    append_cpu(account, out, out_bytes, &used);
-    append(out, out_bytes, &used, "; lost %s", grouped(account->lost, lost, sizeof lost));
-    if (account->cut_ns != 0 && account->weight_ns != 0)
-        append(out, out_bytes, &used, "; %.1f %% in truncated stacks",
-               100.0 * (double)account->cut_ns / (double)account->weight_ns);
-    if (account->n_processes > 1)
-        append(out, out_bytes, &used, "; %zu processes", account->n_processes);
-    if (account->n_threads_missed != 0)
-        append(out, out_bytes, &used, "; %zu thread%s without a clock", account->n_threads_missed,
-               plural(account->n_threads_missed));
-    if (account->n_warnings != 0)
-        append(out, out_bytes, &used, "; %zu damaged place%s in the recording", account->n_warnings,
-               plural(account->n_warnings));
+           grouped(sums->n_samples, samples, sizeof samples), plural(sums->n_samples),
+           account_rate_hz(sums), account->frequency_hz);
+    append_clocks(sums, out, out_bytes, &used);
+    append_cpu(sums, out, out_bytes, &used);
+    append(out, out_bytes, &used, "; lost %s", grouped(account_lost(sums), lost, sizeof lost));
+    append_unusual(sums, out, out_bytes, &used);
     if (wrote != NULL)
         append(out, out_bytes, &used, "; wrote %s", wrote);
     return out;
-}
-
-static const char *source_words(enum module_source source)
-{
-    switch (source) {
-    case MODULE_NO_NAMES:
-        return "no names";
-    case MODULE_DYNSYM:
-        return "exported names only";
-    case MODULE_SYMTAB:
-        return "names, no lines";
-    case MODULE_DWARF:
-        break;
-    }
-    return "complete";
-}
-
-/* Whether there could be more names or lines of it than there are. */
-static bool is_missing(const struct account_module *module)
-{
-    return module->source < (module->is_image ? MODULE_DYNSYM : MODULE_DWARF);
 }
 
 void account_tell_missing(const struct account *account,
                           void (*tell)(void *context, const char *line), void *context)
 {
     uint64_t missing_ns = 0;
-    double all_ns = (double)account->weight_ns;
+    double all_ns = (double)account->all.weight_ns;
     for (size_t i = 0; i < account->modules.n; i++) {
         const struct account_module *module = array_at(&account->modules, i);
-        if (is_missing(module))
+        if (account_module_lacks(module))
             missing_ns += module->self_ns;
     }
     if (missing_ns == 0 || (double)missing_ns < MISSING_SHARE * all_ns)
         return;
     unsigned n_lines = 0;
+    bool is_to_install = false;
     for (size_t i = 0; i < account->modules.n && n_lines < MAX_MODULE_LINES; i++) {
         const struct account_module *module = array_at(&account->modules, i);
-        if (!is_missing(module) || (double)module->self_ns < MODULE_SHARE * all_ns)
+        if (!account_module_lacks(module) || (double)module->self_ns < MODULE_SHARE * all_ns)
             continue;
         char line[1024];
         snprintf(line, sizeof line, "%.1f %% of the weight is in %s: %s (%s)",
                  100.0 * (double)module->self_ns / all_ns, module->path,
-                 source_words(module->source), module->problem);
+                 account_source_word(module->source)->words, module->problem);
         tell(context, line);
         n_lines++;
+        is_to_install = is_to_install || strcmp(module->problem, MODULE_PROBLEM_NO_DEBUG) == 0;
     }
+    if (is_to_install)
+        tell(context, "what they lack is in their packages' debug symbols (Debian: NAME-dbgsym or "
+                      "NAME-dbg); `sampler report --account` says for each what to do");
 }

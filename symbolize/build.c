@@ -2,6 +2,7 @@
 #include "build.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,9 +124,27 @@ static void metadata_add(struct build *build)
         if (value.length != 0)
             profile_add_metadata(build->builder, keys[i], value.bytes, value.length);
     }
-    char rate[24];
-    int n = snprintf(rate, sizeof rate, "%" PRIu32, recording->header.frequency_hz);
-    profile_add_metadata(build->builder, "frequency_hz", rate, (size_t)n);
+}
+
+static void metadata_add_u64(struct build *build, const char *key, uint64_t value)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    profile_add_metadata(build->builder, key, digits, (size_t)n);
+}
+
+/* What the account comes to, for who has the profile alone. */
+static void metadata_add_account(struct build *build, const struct account *account)
+{
+    const struct account_sums *sums = &account->all;
+    const char *clock = account_clock_word(account_main_clock(sums))->words;
+    metadata_add_u64(build, "frequency_hz", account->frequency_hz);
+    profile_add_metadata(build->builder, "clock", clock, strlen(clock));
+    if (sums->cpu_known)
+        metadata_add_u64(build, "cpu_ns", sums->cpu_ns);
+    metadata_add_u64(build, "explained_ns", sums->weight_ns);
+    metadata_add_u64(build, "lost_ns", account_lost_ns(sums));
+    metadata_add_u64(build, "truncated_ns", account_cut_ns(sums));
 }
 
 /* The program's name: the last part of its path, or of its first argument. */
@@ -173,26 +192,60 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
     return ids;
 }
 
-/* The start-up as a weight of the first thread that ends where the recording begins, rooted where
- * the loader is. */
-static void start_up_add(struct build *build, size_t index, uint32_t thread,
+/* What the threads of a process used after their own last word: libc's and the kernel's part of a
+ * thread's end. The process's CPU time has it, its threads' clocks have not. More than this for
+ * each thread must be something else, say threads that are not recorded. */
+#define THREAD_EXIT_MOST_NS UINT64_C(200000)
+
+static uint64_t thread_exit_ns(const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    uint64_t threads_ns = 0;
+    if (header->end != CAPTURE_EXITED || header->n_threads_missed != 0 || recording->n_threads < 2)
+        return 0;
+    for (size_t i = 0; i < recording->n_threads; i++) {
+        const struct recording_thread *thread = &recording->threads[i];
+        if (!thread->ended || thread->end_cpu_ns < thread->start_cpu_ns)
+            return 0;
+        threads_ns = add_saturated(threads_ns, thread->end_cpu_ns - thread->start_cpu_ns);
+    }
+    uint64_t process_ns =
+        header->end_cpu_ns > header->start_cpu_ns ? header->end_cpu_ns - header->start_cpu_ns : 0;
+    uint64_t most_ns = multiply_saturated(recording->n_threads - 1, THREAD_EXIT_MOST_NS);
+    uint64_t rest_ns = process_ns > threads_ns ? process_ns - threads_ns : 0;
+    return rest_ns <= most_ns ? rest_ns : 0;
+}
+
+/* A weight that no sample stands for, as the frames root and leaf. */
+static void add_measured(struct build *build, const char *root, const char *leaf,
+                         const struct profile_sample *at, uint64_t cpu_ns)
+{
+    const uint64_t values[N_KINDS] = {[KIND_CPU] = cpu_ns};
+    struct profile_sample sample = *at;
+    sample.stack = profile_add_stack(build->builder, 0,
+                                     profile_add_named_frame(build->builder, root, strlen(root)));
+    sample.stack = profile_add_stack(build->builder, sample.stack,
+                                     profile_add_named_frame(build->builder, leaf, strlen(leaf)));
+    profile_add_sample(build->builder, &sample, values);
+}
+
+/* The start-up, which ends where the recording begins, rooted where the loader is; the ends of
+ * threads, rooted where threads are. Both are weights of the first thread. */
+static void measured_add(struct build *build, size_t index, uint32_t thread,
                          struct account *account)
 {
-    uint64_t values[N_KINDS] = {[KIND_CPU] = start_up_ns(build, index)};
-    if (values[KIND_CPU] == 0)
-        return;
-    static const char root[] = "_start", leaf[] = "[start-up]";
-    uint32_t stack = profile_add_stack(
-        build->builder, 0, profile_add_named_frame(build->builder, root, sizeof root - 1));
-    stack = profile_add_stack(build->builder, stack,
-                              profile_add_named_frame(build->builder, leaf, sizeof leaf - 1));
-    const struct profile_sample sample = {
-        .thread = thread,
-        .stack = stack,
-        .time_ns = recording_start(build, build->recordings[index]),
-    };
-    profile_add_sample(build->builder, &sample, values);
-    account_add_start_up(account, values[KIND_CPU]);
+    const struct recording *recording = build->recordings[index];
+    uint64_t up_ns = start_up_ns(build, index), exit_ns = thread_exit_ns(recording);
+    struct profile_sample at = {.thread = thread, .time_ns = recording_start(build, recording)};
+    if (up_ns != 0) {
+        add_measured(build, "_start", "[start-up]", &at, up_ns);
+        account_add_start_up(account, index, up_ns);
+    }
+    if (exit_ns != 0) {
+        at.time_ns = add_saturated(at.time_ns, recording_length(recording));
+        add_measured(build, "clone3", "[thread exit]", &at, exit_ns);
+        account_add_thread_exit(account, index, exit_ns);
+    }
 }
 
 static bool recording_add(struct build *build, size_t index, struct account *account)
@@ -204,7 +257,7 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
     bool done = threads != NULL && stacks != NULL;
     if (done) {
         node_stacks_map(build->stacks, index, stacks);
-        start_up_add(build, index, threads[0], account);
+        measured_add(build, index, threads[0], account);
     }
     for (size_t i = 0; i < recording->n_samples && done; i++) {
         const struct recording_sample *from = &recording->samples[i];
@@ -246,6 +299,8 @@ bool profile_build(const struct recording *const *recordings, size_t n,
     if (done)
         done = node_stacks_account(build.stacks, account) || err_fail_memory(err);
     node_stacks_destroy(build.stacks);
+    if (done)
+        metadata_add_account(&build, account);
     if (!done) {
         profile_builder_destroy(build.builder);
         return false;

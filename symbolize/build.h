@@ -10,6 +10,8 @@
  *            of a stack [truncated: why]. Frames of libsampler.so itself are left out.
  * Start-up   what a process used before its recording began (exec, the dynamic loader) is a weight
  * of its own, `_start;[start-up]`, so that the weights add up to the CPU time of the process.
+ * Thread ends  what threads used after their last word (in libc and the kernel) is measured too, as
+ * the process's CPU time less its threads': `clone3;[thread exit]`.
  * Memory     proportional to the distinct frames and stacks, and the samples: an address is
  *            resolved once, however many stacks it is in, and a node mapped once. */
 #ifndef SAMPLER_BUILD_H

@@ -326,7 +326,7 @@ bool module_symbolize(const struct recording_module *module, const char *debug_r
     symbols_read(&work);
     exported_names_use(&work);
     if (owner->symbols.source < MODULE_DWARF)
-        problem_set(&work, "no debug information for it");
+        problem_set(&work, "%s", MODULE_PROBLEM_NO_DEBUG);
     elf_file_close(work.alt);
     elf_file_close(work.debug);
     elf_file_close(work.file);

@@ -24,6 +24,9 @@ enum module_source {
     MODULE_DWARF     /* lines and inlined frames                                 */
 };
 
+/* The one problem that installing debug information mends. */
+#define MODULE_PROBLEM_NO_DEBUG "no debug information for it"
+
 struct module_symbols {
     enum module_source source;
     const char *debug_path;     /* file the debug information is from, "" if none            */

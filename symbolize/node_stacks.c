@@ -395,13 +395,17 @@ void node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, 
     }
 }
 
-static int account_module_compare(const void *left, const void *right)
+/* As hexadecimal digits; NULL when out of memory. */
+static const char *build_id_text(struct account *account, struct text build_id)
 {
-    const struct account_module *a = left;
-    const struct account_module *b = right;
-    if (a->self_ns != b->self_ns)
-        return a->self_ns > b->self_ns ? -1 : 1;
-    return strcmp(a->path, b->path);
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_alloc(account->arena, 2 * build_id.length + 1);
+    for (size_t i = 0; text != NULL && i < build_id.length; i++) {
+        unsigned byte = (unsigned char)build_id.bytes[i];
+        text[2 * i] = digits[byte >> 4];
+        text[2 * i + 1] = digits[byte & 15];
+    }
+    return text;
 }
 
 bool node_stacks_account(const struct node_stacks *stacks, struct account *account)
@@ -418,14 +422,14 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             .source = target->symbols->source,
             .self_ns = target->self_ns,
             .is_image = target->module->image.length != 0,
+            .build_id = build_id_text(account, target->module->build_id),
         };
         struct account_module *added = array_push(&account->modules);
-        if (added == NULL || module.path == NULL || module.problem == NULL)
+        if (added == NULL || module.path == NULL || module.problem == NULL ||
+            module.build_id == NULL)
             return false;
         *added = module;
     }
-    if (account->modules.n > 1)
-        qsort(account->modules.items, account->modules.n, sizeof(struct account_module),
-              account_module_compare);
+    account_sort_modules(account);
     return true;
 }

@@ -24,7 +24,7 @@
 struct recording_owner {
     struct recording recording;
     struct arena *arena;
-    struct array tables[7];
+    struct array tables[8];
 };
 
 struct source {
@@ -241,6 +241,7 @@ static void reader_init(struct reader *reader, struct recording_owner *owner)
     array_init(&reader->samples, sizeof(struct recording_sample));
     array_init(&reader->infos, sizeof(struct recording_info));
     array_init(&reader->warnings, sizeof(struct recording_warning));
+    array_init(&reader->children, sizeof(struct recording_child));
     reader->time_unit_ns = owner->recording.header.time_unit_ns;
     if (reader->time_unit_ns == 0) {
         reader_warn(reader, offsetof(struct capture_header, time_unit_ns),
@@ -267,9 +268,11 @@ static void reader_hand_over(struct reader *reader, struct recording_owner *owne
     recording->n_infos = reader->infos.n;
     recording->warnings = reader->warnings.items;
     recording->n_warnings = reader->warnings.n;
-    const struct array tables[] = {reader->modules, reader->images,  reader->nodes,
-                                   reader->threads, reader->samples, reader->infos,
-                                   reader->warnings};
+    recording->children = reader->children.items;
+    recording->n_children = reader->children.n;
+    const struct array tables[] = {reader->modules,  reader->images,  reader->nodes,
+                                   reader->threads,  reader->samples, reader->infos,
+                                   reader->warnings, reader->children};
     _Static_assert(sizeof tables == sizeof owner->tables, "each table has its place");
     memcpy(owner->tables, tables, sizeof tables);
 }

@@ -68,6 +68,13 @@ struct recording_sample {
     enum recording_sample_kind kind;
 };
 
+/* A program that was started and cannot be recorded. */
+struct recording_child {
+    uint64_t time_ns; /* since the recording's start */
+    uint32_t why;     /* enum capture_child          */
+    struct text path;
+};
+
 struct recording_info {
     struct text key;
     struct text value;
@@ -90,6 +97,8 @@ struct recording {
     const struct recording_sample *samples; /* per stream in order of recording           */
     const struct recording_info *infos;
     const struct recording_warning *warnings;
+    const struct recording_child *children; /* in no order */
+    size_t n_children;
     size_t n_modules, n_nodes, n_threads, n_samples, n_infos, n_warnings;
     size_t n_warnings_dropped; /* beyond RECORDING_MAX_WARNINGS                        */
 };

@@ -18,6 +18,7 @@ struct reader {
     struct array samples;        /* struct recording_sample                  */
     struct array infos;          /* struct recording_info                    */
     struct array warnings;       /* struct recording_warning                 */
+    struct array children;       /* struct recording_child                   */
     uint64_t time_unit_ns;
     bool no_memory; /* sticky; the whole reading fails          */
 };

@@ -302,6 +302,23 @@ static void sample_read(struct reader *reader, struct stream_state *stream, stru
     };
 }
 
+static void child_read(struct reader *reader, struct cursor *c)
+{
+    uint64_t time = cursor_uleb128(c);
+    uint64_t why = cursor_uleb128(c);
+    struct text path = text_read(c);
+    if (c->failed)
+        return;
+    struct recording_child *child = array_push(&reader->children);
+    if (child == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    *child = (struct recording_child){.time_ns = time_scale(reader, time),
+                                      .why = why > UINT32_MAX ? UINT32_MAX : (uint32_t)why,
+                                      .path = text_keep(reader, path)};
+}
+
 /* False: nothing behind this record can be read. */
 static bool record_read(struct reader *reader, struct stream_state *stream, struct cursor *c,
                         uint64_t record_offset)
@@ -339,6 +356,9 @@ static bool record_read(struct reader *reader, struct stream_state *stream, stru
     case CAPTURE_SAMPLE_WEIGHTED:
     case CAPTURE_SAMPLE_CREDIT:
         sample_read(reader, stream, c, tag, record_offset);
+        return true;
+    case CAPTURE_CHILD:
+        child_read(reader, c);
         return true;
     default:
         reader_warn(reader, record_offset, "unknown record %u; the rest of the stream is left out",

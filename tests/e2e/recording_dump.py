@@ -19,12 +19,13 @@ HEADER_FIELDS = [
     ("start_cpu_ns", "Q"), ("n_chunks", "Q"), ("end_time_ns", "Q"), ("end_cpu_ns", "Q"),
     ("end", "I"), ("exit_status", "I"), ("n_ticks", "Q"), ("handler_ns", "Q"), ("n_threads", "Q"),
     ("n_threads_missed", "Q"), ("lost", "16Q"), ("n_forks", "Q"),
+    ("weight_unit", "Q"), ("paused_cpu_ns", "Q"), ("n_threads_found", "Q"), ("n_children_missed", "Q"),
 ]
 HEADER = struct.Struct("<" + "".join(code for _, code in HEADER_FIELDS))
 CHUNK = struct.Struct("<4I")
 CHUNK_MAGIC = 0x4B4E4843
-LOSSES = ["nested", "disk", "nodes", "no-stream", "tail"]
-CLOCKS = ["none", "perf", "perf-user", "timer"]
+LOSSES = ["nested", "disk", "nodes", "no-stream", "tail", "blocked"]
+CLOCKS = ["none", "perf", "perf-user", "timer", "event", "wall"]
 CUTS = ["", "no rule", "bad memory", "no progress", "too deep", "nodes full"]
 
 
@@ -83,9 +84,10 @@ class Recording:
         flat = values[:lost_at] + values[lost_at + 16 :]
         for name, value in zip([n for n in names if n != "lost"], flat):
             setattr(self, name, value)
-        if self.version != 1:
+        if self.version not in (1, 2):
             raise Damaged("version %d" % self.version)
         self.infos, self.modules = {}, {}
+        self.children = []  # (time, why, path)
         self.images = collections.defaultdict(dict)
         self.threads = []
         self.nodes = {}  # stream -> [None, node 1, node 2 ...]
@@ -166,6 +168,8 @@ class Recording:
                 else:
                     thread.n_samples += 1
                     thread.max_steps = max(thread.max_steps, steps)
+            elif tag == 14:
+                self.children.append((c.varint(), c.varint(), c.text()))
             elif tag != 0:
                 raise Damaged("stream %d: tag %d" % (stream, tag))
             self.tag_bytes[tag] += c.at - start

@@ -237,10 +237,18 @@ static void other_nodes_have_words(void **state)
         assert_string_equal(folded(profile, profile->samples[i].stack), expected[i]);
     uint32_t cut = profile->stacks[profile->samples[4].stack].frame;
     assert_int_equal(profile->frames[cut].flags, PROFILE_FRAME_CUT);
-    assert_int_equal(account.cut_ns, 2000000);
+    assert_int_equal(account_cut_ns(&account.all), 2000000);
     profile_destroy(profile);
     account_deinit(&account);
     builder_deinit(&b);
+}
+
+static const char *metadata_of(const struct profile *profile, const char *key)
+{
+    for (size_t i = 0; i < profile->n_metadata; i++)
+        if (strcmp(profile_text(profile, profile->metadata[i].key).bytes, key) == 0)
+            return profile_text(profile, profile->metadata[i].value).bytes;
+    return "";
 }
 
 static void weights_times_and_threads(void **state)
@@ -278,6 +286,11 @@ static void weights_times_and_threads(void **state)
     assert_int_equal(thread->tid, 10);
     assert_string_equal(profile_text(profile, thread->name).bytes, "worker");
     assert_int_equal(thread->cpu_ns, 7100000);
+    assert_string_equal(metadata_of(profile, "clock"), "perf task-clock");
+    assert_string_equal(metadata_of(profile, "frequency_hz"), "1000");
+    assert_string_equal(metadata_of(profile, "cpu_ns"), "9000000");
+    assert_string_equal(metadata_of(profile, "explained_ns"), "8000000");
+    assert_string_equal(metadata_of(profile, "lost_ns"), "1000000");
     assert_int_equal(profile->processes[thread->process].pid, 4711);
     char line[500];
     assert_string_equal(account_format(&account, "a.folded", line, sizeof line),
@@ -315,7 +328,7 @@ static void processes_share_what_is_equal(void **state)
     assert_int_equal(profile->processes[1].pid, 101);
     assert_int_equal(profile->samples[0].time_ns, 1000000 + 3000);
     assert_int_equal(profile->samples[1].time_ns, 3000);
-    assert_int_equal(account.n_processes, 2);
+    assert_int_equal(account.all.n_processes, 2);
     profile_destroy(profile);
     account_deinit(&account);
     for (unsigned i = 0; i < 2; i++) {
@@ -335,21 +348,24 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
     (void)state;
     struct account account;
     assert_true(account_init(&account));
-    account.weight_ns = 1000;
+    account.all.weight_ns = 1000;
     *(struct account_module *)array_push(&account.modules) =
-        (struct account_module){"/a", "", MODULE_DWARF, 955, false};
+        (struct account_module){"/a", "", MODULE_DWARF, 955, false, ""};
     struct account_module *gone = array_push(&account.modules);
-    *gone = (struct account_module){"/b", "gone", MODULE_NO_NAMES, 45, false};
+    *gone = (struct account_module){"/b", "gone", MODULE_NO_NAMES, 45, false, ""};
     int n_lines = 0;
     account_tell_missing(&account, count_line, &n_lines);
     assert_int_equal(n_lines, 0);
     gone->self_ns = 55;
     account_tell_missing(&account, count_line, &n_lines);
     assert_int_equal(n_lines, 1);
+    gone->problem = MODULE_PROBLEM_NO_DEBUG; /* and how to get it */
+    account_tell_missing(&account, count_line, &n_lines);
+    assert_int_equal(n_lines, 3);
     gone->source = MODULE_DYNSYM; /* as much as the vdso can have */
     gone->is_image = true;
     account_tell_missing(&account, count_line, &n_lines);
-    assert_int_equal(n_lines, 1);
+    assert_int_equal(n_lines, 3);
     account_deinit(&account);
 }
 
@@ -357,16 +373,15 @@ static void account_says_what_is_unusual(void **state)
 {
     (void)state;
     struct account account = {
-        .n_samples = 1234567,
-        .weight_ns = 2000000000,
-        .cut_ns = 10000000,
-        .lost = 1000,
         .frequency_hz = 999,
-        .n_perf = 1,
-        .n_timer = 3,
-        .n_processes = 2,
-        .n_threads_missed = 4,
-        .n_warnings = 5,
+        .all = {.n_samples = 1234567,
+                .weight_ns = 2000000000,
+                .cut_ns = {[CAPTURE_CUT_TOO_DEEP] = 4000000, [0] = 6000000},
+                .lost = {[CAPTURE_LOST_DISK] = 900, [CAPTURE_LOST_BLOCKED] = 100},
+                .n_by_clock = {[CAPTURE_CLOCK_PERF] = 1, [CAPTURE_CLOCK_TIMER] = 3},
+                .n_processes = 2,
+                .n_threads_missed = 4,
+                .n_warnings = 5},
     };
     char line[500];
     assert_string_equal(account_format(&account, NULL, line, sizeof line),
@@ -377,10 +392,10 @@ static void account_says_what_is_unusual(void **state)
     char narrow[20];
     assert_string_equal(account_format(&account, NULL, narrow, sizeof narrow),
                         "1 234 567 samples, ");
-    account.n_samples = 1;
+    account.all.n_samples = 1;
     assert_string_equal(account_format(&account, NULL, line, 10), "1 sample,");
-    account.n_threads_missed = 1;
-    account.n_warnings = 1;
+    account.all.n_threads_missed = 1;
+    account.all.n_warnings = 1;
     const char *text = account_format(&account, NULL, line, sizeof line);
     assert_non_null(strstr(text, "; 1 thread without a clock; 1 damaged place in the recording"));
 }
