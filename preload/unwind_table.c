@@ -21,6 +21,7 @@
 #define POINTERS_KNOWN (1u << ARCH_PC | 1u << ARCH_SP | 1u << ARCH_FP)
 
 #define KEPT_SEARCHES_MAX 8u
+#define SWITCHES_MAX 8u
 
 struct walk {
     struct unwind_thread *thread;
@@ -32,9 +33,10 @@ struct walk {
     uint32_t n_frames;      /* found so far, the current one not included                    */
     uint32_t base_n_frames; /* the same when thread->base were the current frame's registers */
     uint32_t cut;
-    uint32_t n_entered; /* interrupted frames met                                           */
-    uint32_t kept_next; /* the kept frame the walk may meet next                            */
-    uint64_t kept_sp;   /* its sp; UINT64_MAX: none                                         */
+    uint32_t n_switches; /* of the stack, by code without rows                               */
+    uint32_t n_entered;  /* interrupted frames met                                           */
+    uint32_t kept_next;  /* the kept frame the walk may meet next                            */
+    uint64_t kept_sp;    /* its sp; UINT64_MAX: none                                         */
 };
 
 SIGNAL_SAFE static struct unwind_state state_of(const struct unwind_registers *registers)
@@ -60,6 +62,7 @@ SIGNAL_SAFE static void walk_enter(struct walk *walk)
     walk->exact = true;
     walk->all_registers = false;
     walk->base_n_frames = walk->n_frames;
+    walk->thread->chain.n_left = 0;
     memory_enter(&walk->thread->memory, walk->state.sp);
     /* What is kept is searched anew from the leaf: not for each frame of a stack of signal frames.
      */
@@ -133,10 +136,25 @@ SIGNAL_SAFE static bool step_full(struct walk *walk, uint64_t lookup)
     return walk->state.pc != 0;
 }
 
+/* A step by the frame pointer depends on nothing but the two words it reads, so the next walk may
+ * verify it: code at the return address of a live frame does not change its kind. */
+SIGNAL_SAFE static void slot_set_simple_fp(struct walk *walk, uint64_t fp)
+{
+    struct unwind_slot *slot = &walk->thread->found.slots[walk->n_frames - 1];
+    const struct unwind_memory *memory = &walk->thread->memory;
+    if (walk->exact || !memory_is_plain(memory, fp) || !memory_is_plain(memory, fp + 8))
+        return;
+    slot->fp_slot = fp;
+    slot->flags |= UNWIND_SLOT_SIMPLE;
+}
+
 SIGNAL_SAFE static bool step_guess(struct walk *walk)
 {
+    uint64_t fp = walk->state.fp;
     enum unwind_guess_result result =
-        unwind_guess(&walk->thread->memory, walk->exact, &walk->state);
+        unwind_guess(walk->thread, walk->exact, walk->generation, &walk->state);
+    if (result == UNWIND_GUESS_OK_FP)
+        slot_set_simple_fp(walk, fp);
     if (result == UNWIND_GUESS_SIGNAL_RETURN)
         return step_signal(walk);
     if (result == UNWIND_GUESS_BAD_PC) {
@@ -145,9 +163,16 @@ SIGNAL_SAFE static bool step_guess(struct walk *walk)
     } else if (result == UNWIND_GUESS_NONE) {
         walk->cut = CAPTURE_CUT_NO_RULE;
     }
+    if (result == UNWIND_GUESS_OTHER_STACK) {
+        if (walk->n_switches++ == SWITCHES_MAX) {
+            walk->cut = CAPTURE_CUT_NO_PROGRESS;
+            return false;
+        }
+        memory_enter(&walk->thread->memory, walk->state.sp);
+    }
     walk->exact = false;
     registers_from_state(walk);
-    return result == UNWIND_GUESS_OK && walk->state.pc != 0;
+    return walk->cut == 0 && result != UNWIND_GUESS_END && walk->state.pc != 0;
 }
 
 /* The step for the frame just noted, by its entry. False: the walk is over. */
