@@ -13,18 +13,17 @@
 #include "unwind_memory.h"
 #include "unwind_step.h"
 
-/* The caller follows from pc, sp, fp, the word below the caller's sp and the one at fp_slot, both
- * plain stack at or above sp. Or, in the last frame of a complete stack, nothing follows. */
-#define UNWIND_SLOT_SIMPLE 1u
-#define UNWIND_SLOT_INTERRUPTED 2u /* by a signal: the walk took its pc as it is */
-
-/* How a frame's step was made, beside the frame itself. */
+/* How a frame's step was made, beside the frame itself. A simple step: the caller follows from pc,
+ * sp, fp, the word below the caller's sp and the one at fp_slot, both plain stack at or above sp.
+ * Or, in the last frame of a complete stack, nothing follows. */
 struct unwind_slot {
     uint64_t sp; /* of the frame, before its step  */
     uint64_t fp;
-    uint64_t fp_slot; /* where the caller's fp was read; 0: it is the same  */
-    uint64_t flags;   /* UNWIND_SLOT_... */
+    uint64_t fp_slot;     /* where the caller's fp was read, or UNWIND_SLOT_... */
+    uint64_t interrupted; /* by a signal: the walk took its pc as it is; 0 or 1 */
 };
+#define UNWIND_SLOT_FP_SAME 0u
+#define UNWIND_SLOT_NOT_SIMPLE 1u
 
 /* A list of frames, leaf first, with their slots. */
 struct unwind_list {
