@@ -26,7 +26,7 @@ LIBRARY = os.path.join(os.path.abspath(os.path.join(HERE, "..", "build", "releas
                        "tests", "programs", "libsampler_check.so")
 
 # struct unwind_check of tests/programs/unwind_check.h.
-COUNTS = struct.Struct("<4Q7Q8QQ64QQ")
+COUNTS = struct.Struct("<4Q7Q8QQ256QQ")
 KIND = struct.Struct("<6I" + "Q48s" * 4 + "Q")
 OUTCOMES = ("equal", "equal, cut", "ours only", "theirs only", "both, differ", "neither, differ", "theirs skips")
 CUTS = ("", "no rule", "bad memory", "no progress", "too deep", "table full")
@@ -39,7 +39,7 @@ class Check:
         values = COUNTS.unpack_from(data)
         self.n_samples, self.n_busy, self.n_crashed, self.n_reuse_wrong = values[:4]
         self.outcomes, self.cuts, self.n_frames = values[4:11], values[11:19], values[19]
-        self.bins, self.n_kinds_full = values[20:84], values[84]
+        self.bins, self.n_kinds_full = values[20:276], values[276]
         self.kinds = [kind for kind in KIND.iter_unpack(data[COUNTS.size:]) if kind[-1]]
 
     def percentile_us(self, share):
@@ -48,7 +48,7 @@ class Check:
         for i, n in enumerate(self.bins):
             left -= n
             if left <= 0:
-                return (2 ** ((i + 1) // 2) * (1.5 if (i + 1) % 2 else 1)) / 1000
+                return ((9 + i % 8) << (i // 8)) / 1000
         return float("nan")
 
 
@@ -244,7 +244,7 @@ def print_kinds(check, limit):
         leaf, last, ours, theirs = (place(kind[i], kind[i + 1]) for i in (6, 8, 10, 12))
         print("    %6d  %-16s depth %d/%d, same up to %d at %s; ours %s%s, theirs %s; leaf %s" % (
             n, OUTCOMES[outcome], n_ours, n_theirs, at, last, ours, " (" + CUTS[cut] + ")" if cut else "", theirs, leaf))
-    if len(kinds) > limit:
+    if len(kinds) > limit > 0:
         print("    %6d  in %d more ways" % (sum(kind[0] for kind in kinds[limit:]), len(kinds) - limit))
 
 

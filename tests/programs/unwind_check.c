@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -284,31 +285,40 @@ static void compare(const struct unwind_thread *thread, const void *context,
         kind_count(&pair);
 }
 
-/* The thread's own time: what others do meanwhile is not ours. */
 static uint64_t now_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Two bins to each doubling. */
+/* How often the thread was switched away from: such walks are no measurement. */
+static long n_switches(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw + usage.ru_nivcsw : 0;
+}
+
+/* The bin of [ (8 + k) << e, (9 + k) << e ) is 8 * e + k. */
 static unsigned bin_of(uint64_t ns)
 {
-    unsigned top = 63u - (unsigned)__builtin_clzll(ns | 1);
-    unsigned half = top > 0 && (ns >> (top - 1) & 1) != 0;
-    unsigned bin = 2 * top + half;
-    return bin < 64 ? bin : 63;
+    ns |= 8;
+    unsigned top = 63u - (unsigned)__builtin_clzll(ns);
+    unsigned bin = 8 * (top - 3) + (unsigned)(ns >> (top - 3) & 7);
+    return bin < UNWIND_CHECK_BINS ? bin : UNWIND_CHECK_BINS - 1;
 }
 
 struct unwind_result __wrap_unwind_stack(struct unwind_thread *thread, const void *context,
                                          const struct unwind_frame **frames)
 {
+    long switches = n_switches();
     uint64_t start = now_ns();
     struct unwind_result result = __real_unwind_stack(thread, context, frames);
+    uint64_t walk_ns = now_ns() - start;
     if (check == NULL)
         return result;
-    count(&check->walk_ns_bins[bin_of(now_ns() - start)], 1);
+    if (n_switches() == switches)
+        count(&check->walk_ns_bins[bin_of(walk_ns)], 1);
     if (is_timed_only) {
         count(&check->n_samples, 1);
         count(&check->n_frames, result.n_frames);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define UNWIND_CHECK_CUTS 8u
+#define UNWIND_CHECK_BINS 256u
 #define UNWIND_CHECK_KINDS 2048u
 #define UNWIND_CHECK_NAME_BYTES 48u
 
@@ -54,7 +55,7 @@ struct unwind_check {
     uint64_t n_outcome[UNWIND_CHECK_OUTCOMES];
     uint64_t n_cut[UNWIND_CHECK_CUTS]; /* ours, by enum capture_cut                  */
     uint64_t n_frames;
-    uint64_t walk_ns_bins[64]; /* time of our walk: bin b holds [2^(b/2), 2^((b+1)/2)) ns */
+    uint64_t walk_ns_bins[UNWIND_CHECK_BINS]; /* time of our walk, eight bins to a doubling */
     uint64_t n_kinds_full;
     struct unwind_check_kind kinds[UNWIND_CHECK_KINDS];
 };
