@@ -26,20 +26,38 @@
 #define CHAIN_MAX 64u
 #define OTHER_LINKS 3u
 
-bool unwind_ra_is_credible(uint64_t ra)
+SIGNAL_SAFE static uint64_t *behind_call_slot(struct unwind_memory *memory, uint64_t ra)
+{
+    return &memory->behind_call[(ra ^ ra >> 8) % MEMORY_BEHIND_CALL];
+}
+
+/* Whether generated code at `ra` has a call before it. */
+SIGNAL_SAFE static bool generated_is_behind_call(struct unwind_memory *memory, uint64_t ra)
 {
     uint8_t before[ARCH_CODE_BEFORE_BYTES];
+    uint64_t *known = behind_call_slot(memory, ra);
+    if (*known == ra)
+        return true;
+    if (!memory_copy(before, ra - sizeof before, sizeof before) ||
+        !arch_is_after_call(before + sizeof before, sizeof before))
+        return false;
+    *known = ra;
+    return true;
+}
+
+bool unwind_ra_is_credible(struct unwind_memory *memory, uint64_t ra)
+{
     if (ra < LOWEST_PC)
         return false;
     const struct module *module = modules_find(ra - 1);
     if (module == NULL)
-        return memory_copy(before, ra - sizeof before, sizeof before) &&
-               arch_is_after_call(before + sizeof before, sizeof before);
+        return generated_is_behind_call(memory, ra);
     if (segments_left(&module->segments, ra - 1, SEGMENT_EXECUTE) == 0)
         return false;
-    if (segments_left(&module->segments, ra - sizeof before, EXECUTE_READ) < sizeof before)
+    if (segments_left(&module->segments, ra - ARCH_CODE_BEFORE_BYTES, EXECUTE_READ) <
+        ARCH_CODE_BEFORE_BYTES)
         return true; /* code that may be run, not read */
-    return arch_is_after_call(address_pointer(ra), sizeof before);
+    return arch_is_after_call(address_pointer(ra), ARCH_CODE_BEFORE_BYTES);
 }
 
 /* Whether `ra` may be code in no module. */
@@ -85,7 +103,7 @@ SIGNAL_SAFE static bool guess_by_other_stack(struct unwind_memory *memory,
             first = caller;
         if (caller.fp == 0 && ra_is_in_module(caller.pc))
             break;
-        if (!unwind_ra_is_credible(caller.pc) || caller.fp % WORD_BYTES != 0 ||
+        if (!unwind_ra_is_credible(memory, caller.pc) || caller.fp % WORD_BYTES != 0 ||
             caller.fp < caller.sp || caller.fp - caller.sp >= FP_DISTANCE_MAX)
             return false;
     }
@@ -106,7 +124,7 @@ bool unwind_chain_is_credible(struct unwind_memory *memory, struct unwind_state 
         if (n == 0)
             chain->fp = caller_fp;
         bool is_end = caller_fp == 0 && ra_is_in_module(ra);
-        if (is_end || unwind_ra_is_credible(ra)) {
+        if (is_end || unwind_ra_is_credible(memory, ra)) {
             chain->n_left = n;
             return true;
         }
@@ -123,7 +141,7 @@ SIGNAL_SAFE static bool guess_by_sp(struct unwind_memory *memory, uint64_t sp_of
 {
     struct unwind_state caller = {.sp = state->sp + sp_offset + WORD_BYTES, .fp = state->fp};
     if (!memory_read(memory, state->sp + sp_offset, &caller.pc) ||
-        !unwind_ra_is_credible(caller.pc))
+        !unwind_ra_is_credible(memory, caller.pc))
         return false;
     *state = caller;
     return true;
@@ -182,8 +200,10 @@ enum unwind_guess_result unwind_guess(struct unwind_thread *thread, bool exact, 
 {
     struct unwind_memory *memory = &thread->memory;
     uint8_t code[ARCH_CODE_FROM_BYTES];
-    size_t n_bytes = code_copy(code, state->pc);
-    if (arch_is_signal_return(code, n_bytes))
+    /* What is behind a call is neither a trampoline nor nowhere. */
+    bool is_behind_call = !exact && *behind_call_slot(memory, state->pc) == state->pc;
+    size_t n_bytes = is_behind_call ? sizeof code : code_copy(code, state->pc);
+    if (!is_behind_call && arch_is_signal_return(code, n_bytes))
         return UNWIND_GUESS_SIGNAL_RETURN;
     /* ld.so runs constructors from start-up code without rows, at the very end of the stack. */
     if (memory->stack_origin != 0 && state->sp + 2 * WORD_BYTES >= memory->stack_origin)

@@ -102,7 +102,7 @@ SIGNAL_SAFE static bool state_is_verified(struct scan *scan, struct unwind_state
                    (may_lead_on && unwind_chain_is_credible(&scan->thread->memory, state, &chain));
         }
         if (unwind_rule_run(entry->rule, &scan->thread->memory, &state) != UNWIND_STEP_OK ||
-            !unwind_ra_is_credible(state.pc))
+            !unwind_ra_is_credible(&scan->thread->memory, state.pc))
             return false;
     }
     return true;
@@ -128,10 +128,10 @@ SIGNAL_SAFE static bool caller_find(struct scan *scan, uint64_t slot, uint64_t r
 }
 
 /* Whether a word passed on the way is a return address into generated code. */
-SIGNAL_SAFE static bool passed_generated_code(const struct scan *scan)
+SIGNAL_SAFE static bool passed_generated_code(struct scan *scan)
 {
     for (uint32_t i = 0; i < scan->n_outside; i++) {
-        if (unwind_ra_is_credible(scan->outside[i]))
+        if (unwind_ra_is_credible(&scan->thread->memory, scan->outside[i]))
             return true;
     }
     return false;

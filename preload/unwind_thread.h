@@ -100,7 +100,7 @@ SIGNAL_SAFE bool unwind_chain_is_credible(struct unwind_memory *memory, struct u
                                           struct unwind_chain *chain);
 
 /* Whether a call may have pushed `ra`: readable code with a call right before it. */
-SIGNAL_SAFE bool unwind_ra_is_credible(uint64_t ra);
+SIGNAL_SAFE bool unwind_ra_is_credible(struct unwind_memory *memory, uint64_t ra);
 
 /* The next walk starts from nothing but the rule cache. */
 SIGNAL_SAFE void unwind_thread_forget(struct unwind_thread *thread);
