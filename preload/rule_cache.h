@@ -38,7 +38,8 @@ SIGNAL_SAFE static inline uint64_t rule_key(uint64_t pc, bool exact)
  * they lie between one frame's load and the next one's. */
 SIGNAL_SAFE static inline struct rule_entry *rule_cache_slot(struct rule_cache *cache, uint64_t pc)
 {
-    _Static_assert(sizeof(struct rule_entry) == 1u << RULE_ENTRY_LOG2, "entries are found by shift");
+    _Static_assert(sizeof(struct rule_entry) == 1u << RULE_ENTRY_LOG2,
+                   "entries are found by shift");
     uint64_t offset = (pc << RULE_ENTRY_LOG2 ^ pc >> (RULE_CACHE_SLOTS_LOG2 - RULE_ENTRY_LOG2)) &
                       ((RULE_CACHE_SLOTS - 1) << RULE_ENTRY_LOG2);
     return (struct rule_entry *)(void *)((unsigned char *)cache->entries + offset);

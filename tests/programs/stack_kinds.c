@@ -14,7 +14,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static volatile uint64_t sink;
 

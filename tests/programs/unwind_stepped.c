@@ -23,7 +23,13 @@
 #include "modules.h"
 #include "unwind_thread.h"
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#define KEEPS_FP
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#define KEEPS_FP __attribute__((optimize("no-omit-frame-pointer")))
+#endif
 #define TRUE_MAX 2048u
 #define TRAP_FLAG 0x100
 #define OTHER_STACK_BYTES (64u << 10)
@@ -184,7 +190,7 @@ NOINLINE static uint64_t recurse(unsigned depth, uint64_t a)
     return value * 3 + local[1] + burn(depth);
 }
 
-__attribute__((optimize("no-omit-frame-pointer"))) NOINLINE static uint64_t with_fp(unsigned depth)
+KEEPS_FP NOINLINE static uint64_t with_fp(unsigned depth)
 {
     uint64_t value = depth == 0 ? recurse(2, 1) : with_fp(depth - 1);
     return value + burn(depth);
@@ -294,8 +300,7 @@ static void case_assembly(void)
 }
 
 /* Called by functions that keep frame pointers, and change theirs. */
-__attribute__((optimize("no-omit-frame-pointer"))) NOINLINE static uint64_t
-fp_calls_asm(unsigned depth)
+KEEPS_FP NOINLINE static uint64_t fp_calls_asm(unsigned depth)
 {
     volatile uint64_t local[3] = {depth};
     return depth == 0 ? asm_pushes(4) + asm_leaf(3) + local[0] : fp_calls_asm(depth - 1) + local[0];
