@@ -47,7 +47,7 @@ SIGNAL_SAFE static inline size_t cfi_left(const struct cfi_bytes *in)
 SIGNAL_SAFE static inline uint64_t cfi_number(struct cfi_bytes *in, unsigned n)
 {
     uint64_t value = 0;
-    if (in->failed || cfi_left(in) < n) {
+    if (in->failed || in->pos == NULL || cfi_left(in) < n) {
         in->failed = true;
         return 0;
     }
