@@ -62,10 +62,8 @@ SIGNAL_SAFE static unsigned indirect_call_bytes(uint8_t opcode, uint8_t modrm, u
     return length;
 }
 
-bool arch_is_after_call(const uint8_t *code_end, size_t n_bytes)
+bool arch_is_after_indirect_call(const uint8_t *code_end, size_t n_bytes)
 {
-    if (n_bytes >= 5 && code_end[-5] == 0xe8) /* call rel32 */
-        return true;
     for (unsigned length = 2; length <= 7 && length <= n_bytes; length++) {
         const uint8_t *at = code_end - length;
         uint8_t sib = length > 2 ? at[2] : 0;
@@ -73,6 +71,46 @@ bool arch_is_after_call(const uint8_t *code_end, size_t n_bytes)
             return true;
     }
     return false;
+}
+
+/* The signed number of four bytes, little-endian. */
+SIGNAL_SAFE static int64_t distance_read(const uint8_t *bytes)
+{
+    return (int32_t)(bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+                     (uint32_t)bytes[3] << 24);
+}
+
+bool arch_is_after_direct_call(const uint8_t *code_end, size_t n_bytes, int64_t *distance)
+{
+    if (n_bytes < 5 || code_end[-5] != 0xe8) /* call rel32 */
+        return false;
+    *distance = distance_read(code_end - 4);
+    return true;
+}
+
+bool arch_is_after_call(const uint8_t *code_end, size_t n_bytes)
+{
+    int64_t distance;
+    return arch_is_after_direct_call(code_end, n_bytes, &distance) ||
+           arch_is_after_indirect_call(code_end, n_bytes);
+}
+
+enum arch_jump arch_jump_read(const uint8_t *code, size_t n_bytes, int64_t *distance)
+{
+    size_t at = 0;
+    if (n_bytes >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
+        at = 4; /* endbr64 */
+    if (n_bytes > at && code[at] == 0xf2)
+        at++;                                    /* bnd */
+    if (n_bytes >= at + 5 && code[at] == 0xe9) { /* jmp rel32 */
+        *distance = distance_read(code + at + 1) + (int64_t)at + 5;
+        return ARCH_JUMP_DIRECT;
+    }
+    if (n_bytes >= at + 6 && code[at] == 0xff && code[at + 1] == 0x25) { /* jmp *rel32(%rip) */
+        *distance = distance_read(code + at + 2) + (int64_t)at + 6;
+        return ARCH_JUMP_THROUGH_MEMORY;
+    }
+    return ARCH_JUMP_NONE;
 }
 
 bool arch_is_return(const uint8_t *code, size_t n_bytes)

@@ -1,7 +1,7 @@
 /* cfi_bytes.c - the reads of cfi_bytes.h that are too long to inline. */
 #include "cfi_bytes.h"
 
-uint64_t cfi_uleb128(struct cfi_bytes *in)
+uint64_t cfi_uleb128_long(struct cfi_bytes *in)
 {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {

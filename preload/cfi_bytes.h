@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "context.h"
 
@@ -46,12 +47,16 @@ SIGNAL_SAFE static inline size_t cfi_left(const struct cfi_bytes *in)
 SIGNAL_SAFE static inline uint64_t cfi_number(struct cfi_bytes *in, unsigned n)
 {
     uint64_t value = 0;
-    if (in->failed || cfi_left(in) < n) {
+    if (in->failed || in->pos == NULL || cfi_left(in) < n) {
         in->failed = true;
         return 0;
     }
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(&value, in->pos, n); /* n is a number nearly everywhere: one load */
+#else
     for (unsigned i = 0; i < n; i++)
         value |= (uint64_t)in->pos[i] << (8 * i);
+#endif
     in->pos += n;
     return value;
 }
@@ -88,8 +93,15 @@ SIGNAL_SAFE static inline struct cfi_bytes cfi_piece(struct cfi_bytes *in, uint6
 }
 
 /* LEB128; what does not fit 64 bits fails. */
-SIGNAL_SAFE uint64_t cfi_uleb128(struct cfi_bytes *in);
+SIGNAL_SAFE uint64_t cfi_uleb128_long(struct cfi_bytes *in);
 SIGNAL_SAFE int64_t cfi_sleb128(struct cfi_bytes *in);
+
+SIGNAL_SAFE static inline uint64_t cfi_uleb128(struct cfi_bytes *in)
+{
+    if (likely(!in->failed && in->pos < in->end && *in->pos < 0x80))
+        return *in->pos++;
+    return cfi_uleb128_long(in);
+}
 
 /* A pointer in `encoding`; `data_base` is what DATAREL is relative to. Fails on encodings that have
  * no meaning in .eh_frame (text and function relative, aligned, indirect). */

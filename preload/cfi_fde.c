@@ -149,7 +149,9 @@ SIGNAL_SAFE static uint64_t table_field(const struct cfi_table *table, uint64_t 
 {
     struct cfi_bytes in = {.pos = table->pairs + (index * 2 + field) * table->field_bytes};
     in.end = in.pos + table->field_bytes;
-    return table->base + cfi_sign_extend(cfi_number(&in, table->field_bytes), table->field_bytes);
+    if (likely(table->field_bytes == 4)) /* what linkers write; a size known to the compiler */
+        return table->base + cfi_sign_extend(cfi_number(&in, 4), 4);
+    return table->base + cfi_sign_extend(cfi_number(&in, 8), 8);
 }
 
 /* Address of the last fde that starts at or below `pc`, 0 if there is none. */

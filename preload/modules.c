@@ -31,6 +31,8 @@
 /* What an entry was made from, and for which generation that is known to hold. */
 struct module_origin {
     uint64_t link_map;
+    uint64_t found_start; /* the range _dl_find_object gave, part of the module's or all of it */
+    uint64_t found_end;
     _Atomic uint64_t generation; /* any thread, relaxed: a stale value only costs a comparison */
 };
 
@@ -45,6 +47,7 @@ static _Atomic uint64_t generation = 1;
 /* Set in modules_init, constant afterwards. */
 static char main_path[PATH_MAX_BYTES];
 static uint64_t vdso_start;
+static uint64_t main_link_map;
 static uint64_t main_phdrs;
 static uint32_t main_n_phdrs;
 
@@ -70,6 +73,9 @@ void modules_init(void)
     vdso_start = getauxval(AT_SYSINFO_EHDR);
     main_phdrs = getauxval(AT_PHDR);
     main_n_phdrs = (uint32_t)getauxval(AT_PHNUM);
+    struct dl_find_object found;
+    if (_dl_find_object(address_pointer(getauxval(AT_ENTRY)), &found) == 0)
+        main_link_map = (uint64_t)found.dlfo_link_map;
     (void)modules_find((uint64_t)__builtin_return_address(0)); /* first use of all it calls */
 }
 
@@ -100,20 +106,43 @@ SIGNAL_SAFE static bool build_id_read(struct module *module, uint64_t address, u
     return false;
 }
 
-/* Where the program headers are in memory; *n = 0 if they cannot be found. */
-SIGNAL_SAFE static uint64_t phdrs_find(const struct module *module, uint32_t *n)
+/* Whether an ELF header is at `address`; then *n program headers are at the address returned. */
+SIGNAL_SAFE static uint64_t phdrs_of_header(uint64_t address, uint32_t *n)
 {
     Elf64_Ehdr header;
     *n = 0;
-    if (memory_copy(&header, module->start, sizeof header) &&
-        memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_phentsize == sizeof(Elf64_Phdr)) {
-        *n = header.e_phnum;
-        return module->start + header.e_phoff;
-    }
-    /* A program linked so that its ELF header is not loaded: the kernel told where they are. */
-    if (main_phdrs >= module->start && main_phdrs < module->end)
+    if (!memory_copy(&header, address, sizeof header) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr))
+        return 0;
+    *n = header.e_phnum;
+    return address + header.e_phoff;
+}
+
+/* Where the program headers are in memory; *n = 0 if they cannot be found. The kernel told those of
+ * the program, which may have been linked so that its ELF header is not loaded. Where a module has
+ * holes between its segments, what was found is the one segment the pc lies in: then the header is
+ * where the first segment's file offset and address are both 0. */
+SIGNAL_SAFE static uint64_t phdrs_find(const struct module *module, uint32_t *n)
+{
+    if ((module->flags & CAPTURE_MODULE_MAIN) != 0) {
         *n = main_n_phdrs;
-    return main_phdrs;
+        return main_phdrs;
+    }
+    uint64_t address = phdrs_of_header(module->start, n);
+    return *n > 0 ? address : phdrs_of_header(module->bias, n);
+}
+
+/* Adds a loaded segment; the module's range grows to hold it. */
+SIGNAL_SAFE static void segment_add(struct module *module, struct segment segment)
+{
+    struct segments *segments = &module->segments;
+    if (segments->n == SEGMENTS_MAX)
+        return;
+    segments->segment[segments->n++] = segment;
+    if (segment.start < module->start)
+        module->start = segment.start;
+    if (segment.end > module->end)
+        module->end = segment.end;
 }
 
 SIGNAL_SAFE __attribute__((noinline)) static void phdrs_read(struct module *module)
@@ -126,12 +155,11 @@ SIGNAL_SAFE __attribute__((noinline)) static void phdrs_read(struct module *modu
             return;
         uint64_t start = module->bias + phdr.p_vaddr;
         uint64_t end = start + phdr.p_memsz;
-        if (start < module->start || end > module->end || end < start)
+        if (end < start)
             continue;
-        struct segments *segments = &module->segments;
-        if (phdr.p_type == PT_LOAD && segments->n < SEGMENTS_MAX)
-            segments->segment[segments->n++] =
-                (struct segment){.start = start, .end = end, .flags = phdr.p_flags};
+        if (phdr.p_type == PT_LOAD)
+            segment_add(module,
+                        (struct segment){.start = start, .end = end, .flags = phdr.p_flags});
         else if (phdr.p_type == PT_NOTE && module->build_id_bytes == 0)
             (void)build_id_read(module, start, phdr.p_filesz);
     }
@@ -208,7 +236,7 @@ SIGNAL_SAFE static bool module_fill(struct module *module, const struct dl_find_
     module->eh_frame_hdr = (uint64_t)found->dlfo_eh_frame;
     if (module->start == vdso_start)
         module->flags |= CAPTURE_MODULE_VDSO;
-    if (main_phdrs >= module->start && main_phdrs < module->end)
+    if ((uint64_t)found->dlfo_link_map == main_link_map)
         module->flags |= CAPTURE_MODULE_MAIN;
     phdrs_read(module);
     return true;
@@ -226,8 +254,21 @@ SIGNAL_SAFE static bool module_is_same(const struct module *old, const struct mo
 
 SIGNAL_SAFE static uint32_t slot_of(const struct dl_find_object *found)
 {
-    uint64_t key = (uint64_t)found->dlfo_map_start ^ (uint64_t)found->dlfo_link_map << 7;
+    uint64_t key = (uint64_t)found->dlfo_link_map; /* for each of its segments the same */
     return (uint32_t)((key >> 4) * 0x9e3779b97f4a7c15ull >> 40) % INDEX_SLOTS;
+}
+
+/* Whether `found` is what `module` was made from, or another segment of a module with holes. */
+SIGNAL_SAFE static bool module_holds(const struct module *module,
+                                     const struct module_origin *origin,
+                                     const struct dl_find_object *found)
+{
+    uint64_t start = (uint64_t)found->dlfo_map_start;
+    uint64_t end = (uint64_t)found->dlfo_map_end;
+    bool has_holes = module->start != origin->found_start || module->end != origin->found_end;
+    return origin->link_map == (uint64_t)found->dlfo_link_map &&
+           ((start == origin->found_start && end == origin->found_end) ||
+            (has_holes && start >= module->start && end <= module->end));
 }
 
 /* The entry for `found` among those already made; NULL: none, and *free_slot is where one belongs
@@ -246,9 +287,7 @@ SIGNAL_SAFE static struct module *index_find(const struct dl_find_object *found,
         }
         struct module *module = &modules[id];
         struct module_origin *origin = &origins[id];
-        if (module->start != (uint64_t)found->dlfo_map_start ||
-            module->end != (uint64_t)found->dlfo_map_end ||
-            origin->link_map != (uint64_t)found->dlfo_link_map)
+        if (!module_holds(module, origin, found))
             continue;
         if (atomic_load_explicit(&origin->generation, memory_order_relaxed) == current)
             return module;
@@ -273,6 +312,8 @@ SIGNAL_SAFE static struct module *module_add(const struct dl_find_object *found,
     modules[id].id = id;
     modules[id].path = path_keep(path_address);
     origins[id].link_map = (uint64_t)found->dlfo_link_map;
+    origins[id].found_start = (uint64_t)found->dlfo_map_start;
+    origins[id].found_end = (uint64_t)found->dlfo_map_end;
     atomic_store_explicit(&origins[id].generation, current, memory_order_relaxed);
     for (uint32_t i = 0; i < INDEX_PROBES_MAX; i++) {
         uint32_t slot = 0;

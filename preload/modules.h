@@ -3,13 +3,17 @@
  *   pc -> _dl_find_object -> link map and .eh_frame_hdr -> entry of the table (added when first
  * met)
  *
- * Shape      One process-wide table, append only; ids from 1, stable for the life of the process.
- * An entry is filled, then published by one release store, and never changes. A module unloaded and
- * another loaded at its place get two entries. Generation Anything cached about a pc (a row, a
- * module id) holds only while modules_generation() stands still. It goes up when the program
- * unloads a module (hook on dlclose). Context    modules_init: SETUP. modules_unloaded: HOOK. The
- * rest: SIGNAL, any thread, no lock. When full  modules_find returns NULL (and the pc counts as
- * outside any module). */
+ * One process-wide table, append only; ids from 1, stable for the life of the process. An entry is
+ * filled, then published by one release store, and never changes. A module unloaded and another
+ * loaded at its place get two entries; a module with holes between its segments, which
+ * _dl_find_object gives segment by segment, gets one.
+ *
+ * Generation: anything cached about a pc (a row, a module id) holds only while modules_generation()
+ * stands still. It goes up when the program unloads a module (hook on dlclose).
+ *
+ * When full, modules_find returns NULL, and the pc counts as outside any module.
+ *
+ * Context: modules_init SETUP; modules_unloaded HOOK; the rest SIGNAL, any thread, no lock. */
 #ifndef SAMPLER_MODULES_H
 #define SAMPLER_MODULES_H
 
@@ -25,7 +29,7 @@
 struct module {
     uint32_t id;    /* from 1                                                                    */
     uint32_t flags; /* enum capture_module_flag                                                  */
-    uint64_t start; /* mapped range, half-open                                                   */
+    uint64_t start; /* from its first segment to the end of its last, half-open                  */
     uint64_t end;
     uint64_t bias; /* pc - vaddr                                                                */
     uint64_t eh_frame_hdr; /* address of .eh_frame_hdr, 0 if the module has none */

@@ -12,7 +12,9 @@
 #include "context.h"
 #include "unwind_step.h"
 
-#define RULE_CACHE_SLOTS 2048u
+#define RULE_CACHE_SLOTS_LOG2 11u
+#define RULE_CACHE_SLOTS (1u << RULE_CACHE_SLOTS_LOG2)
+#define RULE_ENTRY_LOG2 5u
 
 struct rule_entry {
     uint64_t key;        /* rule_key; 0 = empty */
@@ -32,10 +34,15 @@ SIGNAL_SAFE static inline uint64_t rule_key(uint64_t pc, bool exact)
     return pc << 1 | exact;
 }
 
-/* The slot of `key`, whatever is in it. */
-SIGNAL_SAFE static inline struct rule_entry *rule_cache_slot(struct rule_cache *cache, uint64_t key)
+/* The slot of pc, whatever is in it: for pc bits 0..10 ^ 11..21, as few instructions as can be, for
+ * they lie between one frame's load and the next one's. */
+SIGNAL_SAFE static inline struct rule_entry *rule_cache_slot(struct rule_cache *cache, uint64_t pc)
 {
-    return &cache->entries[(key >> 1 ^ key >> 12 ^ key >> 23) % RULE_CACHE_SLOTS];
+    _Static_assert(sizeof(struct rule_entry) == 1u << RULE_ENTRY_LOG2,
+                   "entries are found by shift");
+    uint64_t offset = (pc << RULE_ENTRY_LOG2 ^ pc >> (RULE_CACHE_SLOTS_LOG2 - RULE_ENTRY_LOG2)) &
+                      ((RULE_CACHE_SLOTS - 1) << RULE_ENTRY_LOG2);
+    return (struct rule_entry *)(void *)((unsigned char *)cache->entries + offset);
 }
 
 SIGNAL_SAFE static inline bool rule_entry_holds(const struct rule_entry *entry, uint64_t key,

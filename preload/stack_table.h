@@ -2,12 +2,17 @@
  *
  *   node = (parent node, place); place = (module, exact?, offset); a stack is its leaf's node
  *
- * Shape      Nodes are numbered 1, 2, 3 ... in order of adding and never go away. Lookup is linear
- * hashing over segments that double in size: the table grows by one bucket at a time, so no add
- * ever costs more than a few steps, and old segments are never copied. When full Bounded by the
- * max_nodes of init; add then returns 0. So it does when there is no memory. Memory     private
- * mappings made by add itself (mmap, a plain system call); deinit returns them. Context    init,
- * deinit: HOOK or SETUP. The rest: SIGNAL, by the owner of the stream only. */
+ * Nodes are numbered 1, 2, 3 ... in order of adding and never go away. Lookup is linear hashing
+ * over segments that double in size: the table grows by one bucket at a time, so no add ever costs
+ * more than a few steps, and old segments are never copied.
+ *
+ * When full, at max_nodes or when there is no memory, reserve says false, and add must not be
+ * called (it cannot fail). What was added stays and is still found.
+ *
+ * Memory is private mappings made by reserve and add themselves (mmap, a plain system call); deinit
+ * returns them.
+ *
+ * Context: init and deinit HOOK or SETUP; the rest SIGNAL, by the owner of the stream only. */
 #ifndef SAMPLER_STACK_TABLE_H
 #define SAMPLER_STACK_TABLE_H
 
@@ -43,11 +48,13 @@ void stack_table_deinit(struct stack_table *table);
 SIGNAL_SAFE uint32_t stack_table_find(const struct stack_table *table, uint32_t parent,
                                       uint32_t place, uint64_t offset);
 
-/* Makes sure that the next add will work; false when the table is full. Apart from add so that
- * the recording can be told of the node in between. */
+/* Makes room for one node; false when the table is full or there is no memory, and nothing has
+ * changed then. Apart from add so that the recording can be told of the node in between: a node
+ * that could not be recorded is never added. Calling it again without an add is harmless. */
 SIGNAL_SAFE bool stack_table_reserve(struct stack_table *table);
 
-/* Adds what find did not find, after a successful reserve. Returns its number. */
+/* Adds what find did not find, right after a reserve that said true. Returns its number, which is
+ * never 0. */
 SIGNAL_SAFE uint32_t stack_table_add(struct stack_table *table, uint32_t parent, uint32_t place,
                                      uint64_t offset);
 

@@ -1,12 +1,15 @@
 /* unwind.h - from the interrupted registers to a list of frames.
  *
- * Engines   table    rows of .eh_frame, found by pc and cached per thread (the default; this file's
- * own) fp       frame-pointer chain libunwind loaded at run time (unwind_libunwind.c); also what
- * tests compare `table` with Result    frames leaf first, complete up to the outermost frame, or
- * cut with a reason (enum capture_cut). A cut stack keeps the frames found so far. Never blocks,
- * never faults: stack words are read only inside the thread's bounds or through a read that cannot
- * fault. Context   unwind_init: SETUP. unwind_thread_*: HOOK or SETUP, by the thread itself.
- * unwind_stack: SIGNAL. */
+ * Engines: `table`, rows of .eh_frame found by pc and cached per thread (the default; this folder's
+ * own); `fp`, the chain of frame pointers; `libunwind`, loaded at run time (unwind_libunwind.c),
+ * also what tests compare `table` with.
+ *
+ * Result: frames leaf first, complete up to the outermost frame, or cut with a reason (enum
+ * capture_cut). A cut stack keeps the frames found so far. Never blocks, never faults: stack words
+ * are read only inside the thread's bounds or through a read that cannot fault.
+ *
+ * Context: unwind_init SETUP; unwind_thread_* HOOK or SETUP, by the thread itself; unwind_stack
+ * SIGNAL. */
 #ifndef SAMPLER_UNWIND_H
 #define SAMPLER_UNWIND_H
 

@@ -57,6 +57,18 @@ SIGNAL_SAFE bool arch_is_signal_return(const uint8_t *code, size_t n_bytes);
 /* Whether a call instruction ends right before `code_end` (n_bytes in front of it readable). */
 SIGNAL_SAFE bool arch_is_after_call(const uint8_t *code_end, size_t n_bytes);
 
+/* Whether a direct call ends right before `code_end`: then it calls code_end + *distance. */
+SIGNAL_SAFE bool arch_is_after_direct_call(const uint8_t *code_end, size_t n_bytes,
+                                           int64_t *distance);
+/* Whether a call through a register or memory does. */
+SIGNAL_SAFE bool arch_is_after_indirect_call(const uint8_t *code_end, size_t n_bytes);
+
+/* Whether the code at `code` does nothing but jump elsewhere (an entry of a procedure linkage
+ * table, a function that is another's tail): to code + *distance, or to where the word there
+ * points. */
+enum arch_jump { ARCH_JUMP_NONE, ARCH_JUMP_DIRECT, ARCH_JUMP_THROUGH_MEMORY };
+SIGNAL_SAFE enum arch_jump arch_jump_read(const uint8_t *code, size_t n_bytes, int64_t *distance);
+
 /* Whether the instruction at `code` returns: then the return address is at *sp and all registers
  * are the caller's, whatever the row says. */
 SIGNAL_SAFE bool arch_is_return(const uint8_t *code, size_t n_bytes);

@@ -25,6 +25,7 @@
 #include "segment.h"
 
 #define MEMORY_PAGE_BYTES 4096u
+#define MEMORY_BEHIND_CALL 256u
 
 struct unwind_memory {
     uint64_t start;   /* plain loads: address - start < n_plain                                   */
@@ -35,6 +36,9 @@ struct unwind_memory {
     uint64_t window_start; /* copy of [window_start, + window_bytes) of other memory              */
     uint64_t window_bytes; /* 0 = none                                                            */
     uint8_t window[MEMORY_PAGE_BYTES];
+    /* Return addresses into generated code once seen to be behind a call, by their low bits: saves
+     * two system calls a frame. Code that was replaced since is behind no frame any more. */
+    uint64_t behind_call[MEMORY_BEHIND_CALL];
 };
 
 /* Finds out how other memory can be read here. */

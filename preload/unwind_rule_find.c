@@ -67,7 +67,7 @@ const struct rule_entry *unwind_rule_find(struct unwind_thread *thread, uint64_t
                                           uint32_t generation, struct rule_entry *spare)
 {
     uint64_t key = rule_key(pc, exact);
-    struct rule_entry *entry = rule_cache_slot(&thread->rules, key);
+    struct rule_entry *entry = rule_cache_slot(&thread->rules, pc);
     if (likely(rule_entry_holds(entry, key, generation)))
         return entry;
     const struct module *module = modules_find(pc - !exact);

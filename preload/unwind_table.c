@@ -21,6 +21,8 @@
 #define POINTERS_KNOWN (1u << ARCH_PC | 1u << ARCH_SP | 1u << ARCH_FP)
 
 #define KEPT_SEARCHES_MAX 8u
+#define SWITCHES_MAX 8u
+#define LIST_FEW 4u
 
 struct walk {
     struct unwind_thread *thread;
@@ -32,9 +34,10 @@ struct walk {
     uint32_t n_frames;      /* found so far, the current one not included                    */
     uint32_t base_n_frames; /* the same when thread->base were the current frame's registers */
     uint32_t cut;
-    uint32_t n_entered; /* interrupted frames met                                           */
-    uint32_t kept_next; /* the kept frame the walk may meet next                            */
-    uint64_t kept_sp;   /* its sp; UINT64_MAX: none                                         */
+    uint32_t n_switches; /* of the stack, by code without rows                               */
+    uint32_t n_entered;  /* interrupted frames met                                           */
+    uint32_t kept_next;  /* the kept frame the walk may meet next                            */
+    uint64_t kept_sp;    /* its sp; UINT64_MAX: none                                         */
 };
 
 SIGNAL_SAFE static struct unwind_state state_of(const struct unwind_registers *registers)
@@ -60,6 +63,7 @@ SIGNAL_SAFE static void walk_enter(struct walk *walk)
     walk->exact = true;
     walk->all_registers = false;
     walk->base_n_frames = walk->n_frames;
+    walk->thread->chain.n_left = 0;
     memory_enter(&walk->thread->memory, walk->state.sp);
     /* What is kept is searched anew from the leaf: not for each frame of a stack of signal frames.
      */
@@ -133,10 +137,24 @@ SIGNAL_SAFE static bool step_full(struct walk *walk, uint64_t lookup)
     return walk->state.pc != 0;
 }
 
+/* A step by the frame pointer depends on nothing but the two words it reads, so the next walk may
+ * verify it: code at the return address of a live frame does not change its kind. */
+SIGNAL_SAFE static void slot_set_simple_fp(struct walk *walk, uint64_t fp)
+{
+    struct unwind_slot *slot = &walk->thread->found.slots[walk->n_frames - 1];
+    const struct unwind_memory *memory = &walk->thread->memory;
+    if (walk->exact || !memory_is_plain(memory, fp) || !memory_is_plain(memory, fp + 8))
+        return;
+    slot->fp_slot = fp;
+}
+
 SIGNAL_SAFE static bool step_guess(struct walk *walk)
 {
+    uint64_t fp = walk->state.fp;
     enum unwind_guess_result result =
-        unwind_guess(&walk->thread->memory, walk->exact, &walk->state);
+        unwind_guess(walk->thread, walk->exact, walk->generation, &walk->state);
+    if (result == UNWIND_GUESS_OK_FP)
+        slot_set_simple_fp(walk, fp);
     if (result == UNWIND_GUESS_SIGNAL_RETURN)
         return step_signal(walk);
     if (result == UNWIND_GUESS_BAD_PC) {
@@ -145,9 +163,16 @@ SIGNAL_SAFE static bool step_guess(struct walk *walk)
     } else if (result == UNWIND_GUESS_NONE) {
         walk->cut = CAPTURE_CUT_NO_RULE;
     }
+    if (result == UNWIND_GUESS_OTHER_STACK) {
+        if (walk->n_switches++ == SWITCHES_MAX) {
+            walk->cut = CAPTURE_CUT_NO_PROGRESS;
+            return false;
+        }
+        memory_enter(&walk->thread->memory, walk->state.sp);
+    }
     walk->exact = false;
     registers_from_state(walk);
-    return result == UNWIND_GUESS_OK && walk->state.pc != 0;
+    return walk->cut == 0 && result != UNWIND_GUESS_END && walk->state.pc != 0;
 }
 
 /* The step for the frame just noted, by its entry. False: the walk is over. */
@@ -164,16 +189,6 @@ SIGNAL_SAFE static bool step_special(struct walk *walk, const struct rule_entry 
     return step_full(walk, walk->state.pc - !entry->exact);
 }
 
-SIGNAL_SAFE static inline uint64_t slot_flags(bool interrupted, bool simple)
-{
-    return (interrupted ? UNWIND_SLOT_INTERRUPTED : 0) | (simple ? UNWIND_SLOT_SIMPLE : 0);
-}
-
-SIGNAL_SAFE static inline bool slot_is_interrupted(const struct unwind_slot *slot)
-{
-    return (slot->flags & UNWIND_SLOT_INTERRUPTED) != 0;
-}
-
 /* One frame by the long way: any rule, any memory. False: the walk is over. */
 SIGNAL_SAFE static bool walk_step(struct walk *walk)
 {
@@ -183,10 +198,12 @@ SIGNAL_SAFE static bool walk_step(struct walk *walk)
         unwind_rule_find(thread, walk->state.pc, walk->exact, walk->generation, &spare);
     thread->found.frames[walk->n_frames] =
         (struct unwind_frame){.pc = walk->state.pc, .module = entry->module, .exact = entry->exact};
-    thread->found.slots[walk->n_frames] =
-        (struct unwind_slot){.sp = walk->state.sp,
-                             .fp = walk->state.fp,
-                             .flags = slot_flags(walk->exact, entry->rule.kind == UNWIND_RULE_END)};
+    thread->found.slots[walk->n_frames] = (struct unwind_slot){
+        .sp = walk->state.sp,
+        .fp = walk->state.fp,
+        .fp_slot =
+            entry->rule.kind == UNWIND_RULE_END ? UNWIND_SLOT_FP_SAME : UNWIND_SLOT_NOT_SIMPLE,
+        .interrupted = walk->exact};
     walk->n_frames++;
     if (entry->rule.kind > UNWIND_RULE_DEREF || walk->all_registers)
         return step_special(walk, entry);
@@ -213,14 +230,14 @@ SIGNAL_SAFE static void walk_run_fast(struct walk *walk)
     uint32_t n = walk->n_frames;
     while (n < UNWIND_MAX_FRAMES && state.sp < kept_sp && state.pc != 0) {
         uint64_t key = rule_key(state.pc, exact);
-        const struct rule_entry *entry = rule_cache_slot(&thread->rules, key);
+        const struct rule_entry *entry = rule_cache_slot(&thread->rules, state.pc);
         uint32_t kind = entry->rule.kind;
         if (!rule_entry_holds(entry, key, generation) || kind > UNWIND_RULE_FP_FP)
             break;
         uint64_t base = (kind & UNWIND_RULE_FP) != 0 ? state.fp : state.sp;
         uint64_t cfa = base + (uint64_t)(int64_t)entry->rule.cfa_offset;
         uint64_t ra_slot = cfa + (uint64_t)ARCH_RA_OFFSET;
-        uint64_t fp_slot = 0;
+        uint64_t fp_slot = UNWIND_SLOT_FP_SAME;
         uint64_t fp = state.fp;
         if (cfa <= state.sp || ra_slot - start >= n_plain)
             break;
@@ -229,15 +246,15 @@ SIGNAL_SAFE static void walk_run_fast(struct walk *walk)
             if (fp_slot - start >= n_plain)
                 break;
             fp = memory_load(fp_slot);
+            if (unlikely(fp_slot < state.sp))
+                fp_slot = UNWIND_SLOT_NOT_SIMPLE;
         }
+        if (unlikely(ra_slot < state.sp))
+            fp_slot = UNWIND_SLOT_NOT_SIMPLE;
         found->frames[n] =
             (struct unwind_frame){.pc = state.pc, .module = entry->module, .exact = entry->exact};
         found->slots[n] = (struct unwind_slot){
-            .sp = state.sp,
-            .fp = state.fp,
-            .fp_slot = fp_slot,
-            .flags = slot_flags(exact != 0,
-                                ra_slot >= state.sp && (fp_slot == 0 || fp_slot >= state.sp))};
+            .sp = state.sp, .fp = state.fp, .fp_slot = fp_slot, .interrupted = exact};
         n++;
         state = (struct unwind_state){.pc = memory_load(ra_slot), .sp = cfa, .fp = fp};
         exact = 0;
@@ -252,23 +269,32 @@ SIGNAL_SAFE static void walk_run_fast(struct walk *walk)
  * plain stack above the walk's sp, so it can be loaded. */
 SIGNAL_SAFE static uint32_t kept_verify(const struct unwind_list *kept, uint32_t index)
 {
+#pragma GCC unroll 4
     for (; index + 1 < UNWIND_MAX_FRAMES; index++) {
         const struct unwind_slot *slot = &kept->slots[index];
         const struct unwind_slot *caller = &kept->slots[index + 1];
-        if (unlikely((slot->flags & UNWIND_SLOT_SIMPLE) == 0))
+        if (unlikely(slot->fp_slot == UNWIND_SLOT_NOT_SIMPLE))
             return index;
-        if (unlikely(memory_load(caller->sp + (uint64_t)ARCH_RA_OFFSET) !=
-                     kept->frames[index + 1].pc))
-            return index;
-        if (slot->fp_slot != 0 && unlikely(memory_load(slot->fp_slot) != caller->fp))
+        uint64_t changed =
+            memory_load(caller->sp + (uint64_t)ARCH_RA_OFFSET) ^ kept->frames[index + 1].pc;
+        if (slot->fp_slot != UNWIND_SLOT_FP_SAME)
+            changed |= memory_load(slot->fp_slot) ^ caller->fp;
+        if (unlikely(changed != 0))
             return index;
     }
-    return (kept->slots[index].flags & UNWIND_SLOT_SIMPLE) != 0 ? UNWIND_MAX_FRAMES : index;
+    return kept->slots[index].fp_slot != UNWIND_SLOT_NOT_SIMPLE ? UNWIND_MAX_FRAMES : index;
 }
 
 SIGNAL_SAFE static void list_copy(struct unwind_list *to, uint32_t to_index,
                                   const struct unwind_list *from, uint32_t from_index, uint32_t n)
 {
+    if (n <= LIST_FEW) { /* the new frames of a stack that is otherwise the same */
+        for (uint32_t i = 0; i < n; i++) {
+            to->frames[to_index + i] = from->frames[from_index + i];
+            to->slots[to_index + i] = from->slots[from_index + i];
+        }
+        return;
+    }
     memcpy(&to->frames[to_index], &from->frames[from_index], n * sizeof to->frames[0]);
     memcpy(&to->slots[to_index], &from->slots[from_index], n * sizeof to->slots[0]);
 }
@@ -285,7 +311,7 @@ SIGNAL_SAFE static bool kept_meet(struct walk *walk)
     bool met = index < UNWIND_MAX_FRAMES && kept->slots[index].sp == walk->state.sp &&
                kept->slots[index].fp == walk->state.fp &&
                kept->frames[index].pc == walk->state.pc &&
-               slot_is_interrupted(&kept->slots[index]) == walk->exact && walk->n_frames <= index;
+               (kept->slots[index].interrupted != 0) == walk->exact && walk->n_frames <= index;
     if (!met) {
         bool here = index < UNWIND_MAX_FRAMES && kept->slots[index].sp == walk->state.sp;
         kept_move_to(walk, index + here);
@@ -299,7 +325,7 @@ SIGNAL_SAFE static bool kept_meet(struct walk *walk)
     /* Good up to `stop`, whose own step has to be made anew. */
     list_copy(&thread->found, walk->n_frames, kept, index, stop - index);
     walk->n_frames += stop - index;
-    walk->exact = slot_is_interrupted(&kept->slots[stop]);
+    walk->exact = kept->slots[stop].interrupted != 0;
     walk->state = (struct unwind_state){
         .pc = kept->frames[stop].pc, .sp = kept->slots[stop].sp, .fp = kept->slots[stop].fp};
     kept_move_to(walk, stop + 1);
@@ -370,7 +396,7 @@ struct unwind_result unwind_table_walk(struct unwind_thread *thread, const void 
     /* A last frame that is not the outermost one must not be taken for it next time, even if its
      * own step was simple (it led to no frame: a zero, or a pc where no code is). */
     if (!is_kept && !walk.at_end)
-        thread->kept.slots[UNWIND_MAX_FRAMES - 1].flags &= ~(uint64_t)UNWIND_SLOT_SIMPLE;
+        thread->kept.slots[UNWIND_MAX_FRAMES - 1].fp_slot = UNWIND_SLOT_NOT_SIMPLE;
     result.n_frames = UNWIND_MAX_FRAMES - thread->kept_start;
     *frames = &thread->kept.frames[thread->kept_start];
     return result;

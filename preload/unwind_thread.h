@@ -13,18 +13,17 @@
 #include "unwind_memory.h"
 #include "unwind_step.h"
 
-/* The caller follows from pc, sp, fp, the word below the caller's sp and the one at fp_slot, both
- * plain stack at or above sp. Or, in the last frame of a complete stack, nothing follows. */
-#define UNWIND_SLOT_SIMPLE 1u
-#define UNWIND_SLOT_INTERRUPTED 2u /* by a signal: the walk took its pc as it is */
-
-/* How a frame's step was made, beside the frame itself. */
+/* How a frame's step was made, beside the frame itself. A simple step: the caller follows from pc,
+ * sp, fp, the word below the caller's sp and the one at fp_slot, both plain stack at or above sp.
+ * Or, in the last frame of a complete stack, nothing follows. */
 struct unwind_slot {
     uint64_t sp; /* of the frame, before its step  */
     uint64_t fp;
-    uint64_t fp_slot; /* where the caller's fp was read; 0: it is the same  */
-    uint64_t flags;   /* UNWIND_SLOT_... */
+    uint64_t fp_slot;     /* where the caller's fp was read, or UNWIND_SLOT_... */
+    uint64_t interrupted; /* by a signal: the walk took its pc as it is; 0 or 1 */
 };
+#define UNWIND_SLOT_FP_SAME 0u
+#define UNWIND_SLOT_NOT_SIMPLE 1u
 
 /* A list of frames, leaf first, with their slots. */
 struct unwind_list {
@@ -35,6 +34,12 @@ struct unwind_list {
 /* Room for libunwind's cursor, whose size its header gives (unwind_libunwind.c checks it). */
 #define UNWIND_CURSOR_WORDS 256u
 
+/* Frame pointers of a chain found credible, those not walked yet: the next of n_left is at fp. */
+struct unwind_chain {
+    uint64_t fp;
+    uint32_t n_left;
+};
+
 struct unwind_thread {
     struct unwind_memory memory;
     struct unwind_registers base; /* of the last interrupted frame: the leaf, or behind a signal */
@@ -43,6 +48,7 @@ struct unwind_thread {
     struct cfi_workspace workspace;
     uint64_t cursor[UNWIND_CURSOR_WORDS];
     struct rule_cache rules;
+    struct unwind_chain chain;
     struct unwind_list found; /* the walk in progress; the result of the engines but `table` */
     struct unwind_list
         kept; /* the previous result of `table`, in [kept_start, UNWIND_MAX_FRAMES) */
@@ -65,17 +71,36 @@ SIGNAL_SAFE bool unwind_row_find(struct unwind_thread *thread, uint64_t lookup,
                                  struct cfi_fde *fde);
 
 /* Code without a row: *state becomes the caller's by what the instructions at pc, the frame
- * pointer and the word at sp tell, if that leads to a credible return address.
- * SIGNAL_RETURN: pc is a signal trampoline; BAD_PC: a return address no code can be at. */
+ * pointer and the word at sp tell, if that leads to a credible return address. OK_FP: by the frame
+ * pointer, whatever the code at pc is; OTHER_STACK: so too, and the caller's frame is on a stack
+ * that was left. SIGNAL_RETURN: pc is a signal trampoline; BAD_PC: a return
+ * address no code can be at. thread->chain is empty where a walk begins. */
 enum unwind_guess_result {
     UNWIND_GUESS_OK,
+    UNWIND_GUESS_OK_FP,
+    UNWIND_GUESS_OTHER_STACK,
     UNWIND_GUESS_END,
     UNWIND_GUESS_NONE,
     UNWIND_GUESS_SIGNAL_RETURN,
     UNWIND_GUESS_BAD_PC,
 };
-SIGNAL_SAFE enum unwind_guess_result unwind_guess(struct unwind_memory *memory, bool exact,
-                                                  struct unwind_state *state);
+SIGNAL_SAFE enum unwind_guess_result unwind_guess(struct unwind_thread *thread, bool exact,
+                                                  uint32_t generation, struct unwind_state *state);
+
+/* For interrupted code without rows that keeps no frame pointer: its return address is searched
+ * above sp. *state becomes the caller's if one word is the address behind a call that leads to code
+ * at pc (or, unless `direct_only`, behind a call whose target cannot be told), and the frames from
+ * there on have rows that lead outward. */
+SIGNAL_SAFE bool unwind_scan(struct unwind_thread *thread, bool direct_only, uint32_t generation,
+                             struct unwind_state *state);
+
+/* Whether the chain of frame pointers from state.fp on leads to a credible return address; *chain
+ * is then the part of it behind the first frame. */
+SIGNAL_SAFE bool unwind_chain_is_credible(struct unwind_memory *memory, struct unwind_state state,
+                                          struct unwind_chain *chain);
+
+/* Whether a call may have pushed `ra`: readable code with a call right before it. */
+SIGNAL_SAFE bool unwind_ra_is_credible(struct unwind_memory *memory, uint64_t ra);
 
 /* The next walk starts from nothing but the rule cache. */
 SIGNAL_SAFE void unwind_thread_forget(struct unwind_thread *thread);

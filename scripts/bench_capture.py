@@ -5,6 +5,7 @@ Every figure is a median of interleaved runs, so that a machine that gets slower
 
 import glob
 import os
+import re
 import shutil
 import statistics
 import struct
@@ -12,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import bench_unwind
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.path.join(HERE, "..", "build", "release"))
@@ -75,7 +78,7 @@ def record(scratch, argv, **settings):
 
 # ---- the tables -----------------------------------------------------------------------------
 
-def bench_unwind():
+def bench_frames():
     heading("ns per frame, by engine, depth and state of the caches")
     program = os.path.join(BUILD, "bin", "unwind_bench")
     if os.path.exists(program):
@@ -157,6 +160,34 @@ def perf(scratch, argv):
     return cpu_s, sum(map(int, text)) / 1e9, len(text), os.path.getsize(path)
 
 
+def gprofng(scratch, argv):
+    """Its clock profile at 1 kHz; it gives seconds, from which the samples follow."""
+    path = os.path.join(scratch, "bench.er")
+    shutil.rmtree(path, ignore_errors=True)
+    cpu_s, _ = run(["gprofng", "collect", "app", "-p", "hi", "-o", path] + argv)
+    text = subprocess.run(["gprofng", "display", "text", "-overview", path], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    found = re.search(r"totalcpu \(Seconds\): \[\*?([0-9.]+)\]", text)
+    explained_s = float(found.group(1)) if found else 0.0
+    size_bytes = sum(os.path.getsize(os.path.join(path, name)) for name in ("profile", "data.frameinfo")
+                     if os.path.exists(os.path.join(path, name)))
+    return cpu_s, explained_s, round(explained_s / 0.000997), size_bytes
+
+
+def bench_real_walks(scratch):
+    """The walks as they are in real programs: caches cold, rules met for the first time."""
+    heading("us to unwind a sample of a real program at 999 Hz (walks that were not interrupted)")
+    print("%-20s %8s %8s %8s %8s %8s" % ("", "walks", "frames", "p50", "p90", "p99"))
+    for name, make in bench_unwind.programs(2, scratch):
+        argv = make() if name in ("xz -T2", "g++ -O2", "python3", "perl", "objdump -dC", "sqlite3") else [""]
+        if shutil.which(argv[0]) is None:
+            continue
+        _, check = bench_unwind.run(argv, scratch, SAMPLER_FREQUENCY="999", SAMPLER_CHECK_TIME="1")
+        print("%-20s %8d %8.1f %8.1f %8.1f %8.1f" % (
+            name, sum(check.bins), check.n_frames / max(check.n_samples, 1), check.percentile_us(0.5),
+            check.percentile_us(0.9), check.percentile_us(0.99)), flush=True)
+
+
 def bench_beside(scratch):
     argv = [DEEP_WORK, "36", "60000", "3"]
     heading("a busy program of three threads, 36 frames deep, at 999 Hz")
@@ -170,6 +201,8 @@ def bench_beside(scratch):
         rows.append(("gperftools", lambda: gperftools(scratch, argv, libraries[0])))
     if shutil.which("perf"):
         rows.append(("perf record -g", lambda: perf(scratch, argv)))
+    if shutil.which("gprofng"):
+        rows.append(("gprofng collect app", lambda: gprofng(scratch, argv)))
     for name, measure in rows:
         results = sorted(measure() for _ in range(3))
         cpu_s, explained_s, n_samples, size_bytes = results[1]
@@ -183,7 +216,8 @@ def main():
     try:
         print("machine: %s, %d processors, kernel %s" %
               (os.uname().machine, os.cpu_count(), os.uname().release))
-        bench_unwind()
+        bench_frames()
+        bench_real_walks(scratch)
         bench_sample_cost(scratch)
         bench_start(scratch)
         bench_beside(scratch)

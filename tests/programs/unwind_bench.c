@@ -4,6 +4,7 @@
  *
  *   hot    the same stack again and again, nothing kept of the previous walk but the rule cache
  *   reuse  the same, with the previous stack's outer frames verified instead of unwound
+ *   new    the modules are known, but each walk finds every rule missing
  *   cold   before each walk the modules' generation goes up, so every rule is looked up anew
  *
  * Stacks are real ones, of 31 different functions; the fp engine walks a build with frame pointers.
@@ -21,7 +22,7 @@
 
 #define N_MEASUREMENTS 200u
 
-enum mode { MODE_HOT, MODE_REUSE, MODE_COLD };
+enum mode { MODE_HOT, MODE_REUSE, MODE_NEW, MODE_COLD };
 
 struct bench {
     struct unwind_thread *thread;
@@ -42,6 +43,13 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+/* Empties the cache slots of the frames found, which costs little beside looking the rules up. */
+static void rules_forget(struct bench *bench, const struct unwind_frame *frames, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        rule_cache_slot(&bench->thread->rules, frames[i].pc)->key = 0;
+}
+
 /* One measurement of `context`, which describes a live stack. */
 static void bench_measure(struct bench *bench, const ucontext_t *context)
 {
@@ -54,6 +62,8 @@ static void bench_measure(struct bench *bench, const ucontext_t *context)
         for (unsigned i = 0; i < 16; i++) {
             if (bench->mode == MODE_COLD)
                 modules_unloaded();
+            if (bench->mode == MODE_NEW)
+                rules_forget(bench, frames, result.n_frames);
             if (bench->mode != MODE_REUSE)
                 unwind_thread_forget(bench->thread);
             result = bench->walk(bench->thread, context, &frames);
@@ -113,6 +123,8 @@ int main(int argc, char **argv)
     line_print("table, hot", bench, 0);
     bench.mode = MODE_REUSE;
     line_print("table, reuse", bench, 0);
+    bench.mode = MODE_NEW;
+    line_print("table, new", bench, 0);
     bench.mode = MODE_COLD;
     line_print("table, cold", bench, 0);
     bench.walk = unwind_fp_walk;
