@@ -32,6 +32,9 @@ void hooks_threads_begin_first(void);
 
 bool hooks_process_setup(void);
 
+/* SETUP: how a system call made through our syscall() is known. */
+void hooks_syscall_setup(void);
+
 /* The program's own reading of its mask: sets and returns what the calling thread believes about
  * our signal (hooks_masks.c). */
 bool mask_believed(void);

@@ -135,6 +135,7 @@ static void start(void)
     ours = os_signal_bit(session.options.signo);
     if (!session.options.follow)
         leave_environment();
+    hooks_syscall_setup();
     modules_init();
     choose_unwinder();
     clock_setup(&session.options);
