@@ -83,7 +83,7 @@ class Recording:
         flat = values[:lost_at] + values[lost_at + 16 :]
         for name, value in zip([n for n in names if n != "lost"], flat):
             setattr(self, name, value)
-        if self.version != 1:
+        if self.version not in (1, 2):
             raise Damaged("version %d" % self.version)
         self.infos, self.modules = {}, {}
         self.images = collections.defaultdict(dict)
