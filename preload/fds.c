@@ -13,6 +13,9 @@
  * hooks. Relaxed: a thread that closes numbers it was never given has no order to rely on. */
 static uint64_t ours[N_WORDS];
 
+/* The same, but never cleared. */
+static uint64_t once_ours[N_WORDS];
+
 /* Above all words with a bit set; only grows. Spares the hooks the table. */
 static int above_all;
 
@@ -23,6 +26,15 @@ bool fds_is_ours(int fd)
         return false;
     uint64_t word = __atomic_load_n(&ours[fd / WORD_BITS], __ATOMIC_RELAXED);
     return (word >> (fd % WORD_BITS) & 1) != 0;
+}
+
+/* any context */
+bool fds_was_ours(int fd)
+{
+    return fd >= FDS_MAX ||
+           (fd >= 0 &&
+            (__atomic_load_n(&once_ours[fd / WORD_BITS], __ATOMIC_RELAXED) >> (fd % WORD_BITS) &
+             1) != 0);
 }
 
 /* any context */
@@ -52,6 +64,8 @@ SIGNAL_SAFE static void fds_remember(int fd)
     if (fd >= FDS_MAX)
         return;
     __atomic_or_fetch(&ours[fd / WORD_BITS], UINT64_C(1) << (fd % WORD_BITS), __ATOMIC_RELAXED);
+    __atomic_or_fetch(&once_ours[fd / WORD_BITS], UINT64_C(1) << (fd % WORD_BITS),
+                      __ATOMIC_RELAXED);
     int end = (fd / WORD_BITS + 1) * WORD_BITS,
         seen = __atomic_load_n(&above_all, __ATOMIC_RELAXED);
     while (seen < end && !__atomic_compare_exchange_n(&above_all, &seen, end, false,

@@ -21,6 +21,9 @@ SIGNAL_SAFE void fds_close(int fd);
 
 SIGNAL_SAFE bool fds_is_ours(int fd);
 
+/* Whether it is or once was ours. */
+SIGNAL_SAFE bool fds_was_ours(int fd);
+
 /* The smallest one of ours that is >= fd, or -1. */
 SIGNAL_SAFE int fds_next(int fd);
 

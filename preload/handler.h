@@ -7,12 +7,17 @@
 #ifndef SAMPLER_HANDLER_H
 #define SAMPLER_HANDLER_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "context.h"
 
 /* Installs the handler; what was there before becomes the program's own (program_signal.h). */
 bool handler_install(void);
+
+/* Whether a signal comes of a clock that was disarmed before it came, of this thread or another:
+ * then it is nobody's. SIGNAL, HOOK */
+SIGNAL_SAFE bool handler_is_late_tick(const siginfo_t *info);
 
 /* Puts back what was there before: no clock was ever armed. SETUP */
 void handler_remove(void);

@@ -35,6 +35,10 @@ bool hooks_process_setup(void);
 /* SETUP: how a system call made through our syscall() is known. */
 void hooks_syscall_setup(void);
 
+/* Around a wait of `timeout_ms`, if that is > 0: `frame` is the hook's own (hooks_waits.c). */
+void wait_begin(const void *frame, int timeout_ms);
+void wait_end(void);
+
 /* The program's own reading of its mask: sets and returns what the calling thread believes about
  * our signal (hooks_masks.c). */
 bool mask_believed(void);

@@ -14,15 +14,17 @@
 extern int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t fds_bytes);
 
 /* HOOK */
-static void wait_begin(const void *frame, int timeout_ms)
+void wait_begin(const void *frame, int timeout_ms)
 {
+    if (timeout_ms <= 0 || thread_self == NULL)
+        return;
     restart_thread.wait_frame = (uint64_t)(uintptr_t)frame;
     restart_thread.wait_ms = timeout_ms;
     restart_thread.wait_start_ns = os_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* HOOK */
-static void wait_end(void)
+void wait_end(void)
 {
     restart_thread.wait_start_ns = 0;
 }
@@ -30,8 +32,6 @@ static void wait_end(void)
 /* HOOK */
 HOOK_EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
-    if (timeout_ms <= 0 || thread_self == NULL)
-        return libc_real()->poll(fds, n, timeout_ms);
     wait_begin(__builtin_frame_address(0), timeout_ms);
     int result = libc_real()->poll(fds, n, timeout_ms);
     wait_end();
@@ -49,22 +49,8 @@ HOOK_EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t 
 /* HOOK */
 HOOK_EXPORT int epoll_wait(int fd, struct epoll_event *events, int n, int timeout_ms)
 {
-    if (timeout_ms <= 0 || thread_self == NULL)
-        return libc_real()->epoll_wait(fd, events, n, timeout_ms);
     wait_begin(__builtin_frame_address(0), timeout_ms);
     int result = libc_real()->epoll_wait(fd, events, n, timeout_ms);
-    wait_end();
-    return result;
-}
-
-/* HOOK */
-HOOK_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int timeout_ms,
-                            const sigset_t *mask)
-{
-    if (timeout_ms <= 0 || thread_self == NULL)
-        return libc_real()->epoll_pwait(fd, events, n, timeout_ms, mask);
-    wait_begin(__builtin_frame_address(0), timeout_ms);
-    int result = libc_real()->epoll_pwait(fd, events, n, timeout_ms, mask);
     wait_end();
     return result;
 }

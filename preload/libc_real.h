@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -56,11 +57,17 @@ struct libc_real {
     int (*epoll_wait)(int, struct epoll_event *, int, int);
     int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
     int (*sigpending)(sigset_t *);
+    int (*sigsuspend)(const sigset_t *);
+    int (*raise)(int);
+    int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+    int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+    int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
     /* What read, recv ... are in programs built with _FORTIFY_SOURCE. */
     ssize_t (*read_chk)(int, void *, size_t, size_t);
     ssize_t (*recv_chk)(int, void *, size_t, size_t, int);
     ssize_t (*recvfrom_chk)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
     int (*poll_chk)(struct pollfd *, nfds_t, int, size_t);
+    int (*ppoll_chk)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
     int (*close_range)(unsigned, unsigned, int);
     void (*closefrom)(int);
     int (*dup2)(int, int);

@@ -1,0 +1,48 @@
+"""test_own_signal.py CASE LIBRARY PROGRAMS: the program uses the signal we use, and sees nothing of us."""
+import os
+import sys
+
+import capture
+from capture import Run, check
+
+
+def own_signal(case, timeout=30):
+    for clock in ("auto", "timer"):
+        run = Run([os.path.join(capture.PROGRAMS, "capture_own_signal"), case], status=None, timeout=timeout, CLOCK=clock,
+                  FREQUENCY=5000)
+        check(run.status == 0, "%s: status %d, %s%s" % (clock, run.status, run.out.decode(), run.err))
+        check(any(r.n_ticks > 0 for r in run.recordings()), "nothing was sampled")
+
+
+def case_held():
+    own_signal("held")
+
+
+def case_taken_by_sigwait():
+    own_signal("sigwait")
+
+
+def case_other_thread():
+    own_signal("other-thread")
+
+
+def case_wait_masks():
+    own_signal("wait-masks")
+
+
+def case_default():
+    own_signal("default")
+
+
+def case_late():
+    own_signal("late", timeout=100)
+
+
+def case_real_time_refused():
+    """A tick for which there is no room in the queue would come as SIGIO, and end the program."""
+    run = Run(["sh", "-c", 'ulimit -i 0; exec "$@"', "sh", *capture.program("spin", 300)], SIGNAL=40, FREQUENCY=20000)
+    check("SAMPLER_SIGNAL=40" in run.err, "it is not refused: %r" % run.err)
+
+
+if __name__ == "__main__":
+    sys.exit(capture.main(globals()))
