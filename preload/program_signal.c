@@ -58,29 +58,46 @@ SIGNAL_SAFE static void hold(struct held *held, const siginfo_t *info)
     __atomic_store_n(&held->state, HELD_FULL, __ATOMIC_RELEASE);
 }
 
-/* HOOK */
-static bool take(struct held *held, siginfo_t *info)
+/* SIGNAL, HOOK */
+SIGNAL_SAFE static bool take(struct held *held, siginfo_t *info)
 {
     if (__atomic_load_n(&held->state, __ATOMIC_ACQUIRE) != HELD_FULL)
         return false;
-    siginfo_t copy = held->info;
+    siginfo_t copy;
+    memcpy(&copy, &held->info, sizeof copy);
     uint32_t full = HELD_FULL;
     if (!__atomic_compare_exchange_n(&held->state, &full, HELD_EMPTY, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
         return false;
-    *info = copy;
+    memcpy(info, &copy, sizeof copy);
     return true;
 }
 
-/* The kernel lets a thread say only to itself that a signal came from elsewhere: another one hears
- * of a queued one, of the same sender. SIGNAL, HOOK */
-SIGNAL_SAFE static bool send_to(pid_t tid, int signo, const siginfo_t *info)
+/* The kernel takes it that a signal came from elsewhere only from the thread it goes to. SIGNAL,
+ * HOOK */
+SIGNAL_SAFE static bool send_to_caller(const siginfo_t *info)
 {
     siginfo_t sent;
     memcpy(&sent, info, sizeof sent);
-    if (tid != os_gettid())
-        sent.si_code = SI_QUEUE;
-    return syscall(SYS_rt_tgsigqueueinfo, os_getpid(), tid, signo, &sent) == 0;
+    return syscall(SYS_rt_tgsigqueueinfo, os_getpid(), os_gettid(), info->si_signo, &sent) == 0;
+}
+
+/* Tells another thread of the one kept for the process. SIGNAL */
+SIGNAL_SAFE static bool poke(pid_t tid, int signo)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    info.si_signo = signo;
+    info.si_code = SI_QUEUE;
+    info.si_pid = os_getpid();
+    info.si_value.sival_ptr = &held_by_process;
+    return syscall(SYS_rt_tgsigqueueinfo, os_getpid(), tid, signo, &info) == 0;
+}
+
+/* SIGNAL, HOOK */
+bool program_signal_is_poke(const siginfo_t *info)
+{
+    return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &held_by_process;
 }
 
 /* Signals that came to this thread and are not our clock's. */
@@ -91,7 +108,7 @@ static __thread uint32_t n_arrived;
 static void send_to_self(const siginfo_t *info)
 {
     uint32_t before = n_arrived;
-    while (n_arrived == before && send_to(os_gettid(), session.options.signo, info))
+    while (n_arrived == before && send_to_caller(info))
         continue;
 }
 
@@ -106,19 +123,18 @@ SIGNAL_SAFE static pid_t thread_that_takes(void)
 }
 
 /* One meant for the process goes to a thread that waits for it or has it unblocked. SIGNAL */
-SIGNAL_SAFE static void arrived_blocked(int signo, siginfo_t *info)
+SIGNAL_SAFE static void arrived_blocked(int signo, const siginfo_t *info)
 {
-    bool is_for_thread = info->si_code == SI_TKILL;
-    pid_t waits = __atomic_load_n(&waiter, __ATOMIC_SEQ_CST);
-    if (is_for_thread) {
+    if (info->si_code == SI_TKILL) {
         hold(&held_by_thread, info);
         return;
     }
-    if (waits != 0 && waits != os_gettid() && send_to(waits, signo, info))
-        return;
-    pid_t other = thread_that_takes();
-    if (other == 0 || !send_to(other, signo, info))
-        hold(&held_by_process, info);
+    hold(&held_by_process, info);
+    pid_t waits = __atomic_load_n(&waiter, __ATOMIC_SEQ_CST);
+    if (waits == 0)
+        waits = thread_that_takes();
+    if (waits != 0 && waits != os_gettid())
+        poke(waits, signo);
 }
 
 /* What the kernel would do: for most signals, end the process. It comes back where the signal is
@@ -130,7 +146,7 @@ SIGNAL_SAFE static void act_by_default(int signo, siginfo_t *info)
     } ours = {0}, by_default = {0};
     uint64_t bit = os_signal_bit(signo);
     syscall(SYS_rt_sigaction, signo, &by_default, &ours, OS_SIGSET_BYTES);
-    if (send_to(os_gettid(), signo, info))
+    if (send_to_caller(info))
         os_sigmask(SIG_UNBLOCK, &bit, NULL); /* here it ends */
     os_sigmask(SIG_BLOCK, &bit, NULL);
     syscall(SYS_rt_sigaction, signo, &ours, NULL, OS_SIGSET_BYTES);
@@ -161,7 +177,13 @@ __attribute__((noinline)) static void deliver(const struct sigaction *action, in
 void program_signal_arrived(int signo, siginfo_t *info, void *context, bool blocked)
 {
     struct sigaction action;
+    siginfo_t kept;
     n_arrived++;
+    if (program_signal_is_poke(info)) {
+        if (blocked || !take(&held_by_process, &kept))
+            return;
+        info = &kept;
+    }
     program_signal_get(&action);
     if (blocked)
         arrived_blocked(signo, info);

@@ -30,6 +30,9 @@ bool program_signal_take(siginfo_t *info);
 /* The calling thread has unblocked it: one that waits comes now. */
 void program_signal_release(void);
 
+/* Whether a signal only says that one is kept (sent by this file, to a thread that waits). */
+SIGNAL_SAFE bool program_signal_is_poke(const siginfo_t *info);
+
 /* The calling thread sends it to itself. */
 void program_signal_raise(bool blocked);
 
