@@ -16,6 +16,9 @@
  * is none. */
 SIGNAL_SAFE int fds_adopt(int fd);
 
+/* Whether numbers are so few that the program shall have them all: fds_adopt gives none then. */
+SIGNAL_SAFE bool fds_are_scarce(void);
+
 /* Closes one of ours. */
 SIGNAL_SAFE void fds_close(int fd);
 

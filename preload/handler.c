@@ -93,13 +93,18 @@ SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
+/* Whether it runs on alternate stacks; atomic. */
+static bool is_on_altstack = true;
+
 /* SETUP, HOOK */
 static bool install(struct sigaction *before)
 {
     struct sigaction ours;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = on_signal;
-    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART;
+    if (__atomic_load_n(&is_on_altstack, __ATOMIC_RELAXED))
+        ours.sa_flags |= SA_ONSTACK;
     sigfillset(&ours.sa_mask);
     return libc_real()->sigaction(session.options.signo, &ours, before) == 0;
 }
@@ -126,4 +131,11 @@ void handler_remove(void)
 void handler_install_again(void)
 {
     install(NULL);
+}
+
+/* HOOK */
+void handler_leave_altstack(void)
+{
+    if (__atomic_exchange_n(&is_on_altstack, false, __ATOMIC_RELAXED))
+        install(NULL);
 }

@@ -22,6 +22,9 @@ SIGNAL_SAFE bool handler_is_late_tick(const siginfo_t *info);
 /* Puts back what was there before: no clock was ever armed. SETUP */
 void handler_remove(void);
 
+/* Alternate stacks have no room for it: it runs on ordinary ones from now on. HOOK */
+void handler_leave_altstack(void);
+
 /* Once more, after it was given away for an exec that failed. HOOK */
 void handler_install_again(void);
 

@@ -32,6 +32,14 @@ void hooks_threads_begin_first(void);
 
 bool hooks_process_setup(void);
 
+/* Whether our signal is to wait while handlers run on alternate stacks (hooks_altstack.c). */
+bool altstack_is_crowded(void);
+
+/* To be told of a prctl or seccomp, by its number and first arguments, before it is made
+ * (hooks_seccomp.c). */
+void hooks_seccomp_check(long number, unsigned long first, unsigned long second,
+                         unsigned long third);
+
 /* SETUP: how a system call made through our syscall() is known. */
 void hooks_syscall_setup(void);
 

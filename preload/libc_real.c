@@ -53,6 +53,8 @@ static const struct entry entries[] = {
     ENTRY(epoll_pwait, "epoll_pwait"),
     ENTRY(sigpending, "sigpending"),
     ENTRY(raise, "raise"),
+    ENTRY(sigaltstack, "sigaltstack"),
+    ENTRY(prctl, "prctl"),
     ENTRY(sigsuspend, "sigsuspend"),
     ENTRY(ppoll, "ppoll"),
     ENTRY(pselect, "pselect"),

@@ -59,6 +59,8 @@ struct libc_real {
     int (*sigpending)(sigset_t *);
     int (*sigsuspend)(const sigset_t *);
     int (*raise)(int);
+    int (*sigaltstack)(const stack_t *, stack_t *);
+    int (*prctl)(int, ...);
     int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
     int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
     int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
