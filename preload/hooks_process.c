@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exec_env.h"
 #include "handler.h"
 #include "hooks.h"
 #include "modules.h"
@@ -182,8 +183,10 @@ static int exec_failed(struct exec_attempt attempt)
 /* HOOK */
 HOOK_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
+    char *const *given;
+    EXEC_ENV(given, envp);
     struct exec_attempt attempt = exec_begin(path);
-    libc_real()->execve(path, argv, envp);
+    libc_real()->execve(path, argv, given);
     return exec_failed(attempt);
 }
 
@@ -196,8 +199,10 @@ HOOK_EXPORT int execv(const char *path, char *const argv[])
 /* HOOK */
 HOOK_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
+    char *const *given;
+    EXEC_ENV(given, envp);
     struct exec_attempt attempt = exec_begin(NULL);
-    libc_real()->execvpe(file, argv, envp);
+    libc_real()->execvpe(file, argv, given);
     return exec_failed(attempt);
 }
 
@@ -210,8 +215,10 @@ HOOK_EXPORT int execvp(const char *file, char *const argv[])
 /* HOOK */
 HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
+    char *const *given;
+    EXEC_ENV(given, envp);
     struct exec_attempt attempt = exec_begin(NULL);
-    libc_real()->fexecve(fd, argv, envp);
+    libc_real()->fexecve(fd, argv, given);
     return exec_failed(attempt);
 }
 
@@ -219,12 +226,14 @@ HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[],
                          int flags)
 {
+    char *const *given;
+    EXEC_ENV(given, envp);
     if (libc_real()->execveat == NULL) {
         errno = ENOSYS;
         return -1;
     }
     struct exec_attempt attempt = exec_begin(NULL);
-    libc_real()->execveat(fd, path, argv, envp, flags);
+    libc_real()->execveat(fd, path, argv, given, flags);
     return exec_failed(attempt);
 }
 

@@ -59,6 +59,10 @@ struct libc_real {
     int (*sigpending)(sigset_t *);
     int (*sigsuspend)(const sigset_t *);
     int (*raise)(int);
+    int (*posix_spawn)(pid_t *, const char *, const void *, const void *, char *const *,
+                       char *const *);
+    int (*posix_spawnp)(pid_t *, const char *, const void *, const void *, char *const *,
+                        char *const *);
     int (*sigaltstack)(const stack_t *, stack_t *);
     int (*prctl)(int, ...);
     int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);

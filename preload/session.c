@@ -231,7 +231,7 @@ void session_pause_for_exec(void)
         if (thread_hold(t)) {
             if (handler_is_done(t, give_up_ns))
                 thread_settle(t, t == thread_self);
-            thread_let_go(t);
+            thread_release(t);
         }
     write_end(CAPTURE_EXEC, -1);
 }

@@ -290,7 +290,7 @@ bool thread_hold(struct thread *thread)
 }
 
 /* HOOK */
-void thread_let_go(struct thread *thread)
+void thread_release(struct thread *thread)
 {
     __atomic_store_n(&thread->state, THREAD_LIVE, __ATOMIC_RELEASE);
 }

@@ -97,7 +97,7 @@ void thread_settle(struct thread *thread, bool mine);
 /* Keeps `thread` from ending while its stream is written to by another; false when it is not live,
  * or ends already. HOOK */
 bool thread_hold(struct thread *thread);
-void thread_let_go(struct thread *thread);
+void thread_release(struct thread *thread);
 
 /* Settles and writes the end of `thread`, unless it does that itself just now. EXIT */
 void thread_finish(struct thread *thread);

@@ -244,6 +244,34 @@ static int work_late(void)
     return n_profs == 0 ? 0 : fail("our tick reached the program's handler");
 }
 
+static void *end_soon(void *unused)
+{
+    spin_ms(1);
+    return unused;
+}
+
+static void *threads_come_and_go(void *unused)
+{
+    for (int i = 0; i < 300; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, end_soon, NULL) == 0)
+            pthread_join(thread, NULL);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    return unused;
+}
+
+static int work_exec_beside_ends(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, threads_come_and_go, NULL) != 0)
+        return 2;
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+        execl("/dev/null", "nothing", (char *)NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -254,7 +282,8 @@ int main(int argc, char **argv)
                  {"other-thread", work_other_thread},
                  {"wait-masks", work_wait_masks},
                  {"default", work_default},
-                 {"late", work_late}};
+                 {"late", work_late},
+                 {"exec-beside-ends", work_exec_beside_ends}};
     for (size_t i = 0; argc > 1 && i < sizeof table / sizeof table[0]; i++)
         if (strcmp(argv[1], table[i].name) == 0)
             return table[i].work();
