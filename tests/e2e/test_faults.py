@@ -42,6 +42,7 @@ def case_tiny_stacks():
 
 def case_small_altstack():
     same(faults("small-altstack"), least_s=0.15)
+    same(faults("full-altstack"), least_s=0.15)
 
 
 def case_overflow():

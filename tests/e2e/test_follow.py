@@ -39,7 +39,7 @@ def case_exec_by_syscall():
 def case_exec_beside_ends():
     """One thread tries exec again and again while others come to their end."""
     for clock in ("auto", "timer"):
-        run = Run([os.path.join(capture.PROGRAMS, "capture_own_signal"), "exec-beside-ends"], CLOCK=clock, FREQUENCY=10000)
+        run = Run([os.path.join(capture.PROGRAMS, "capture_own_signal"), "exec-beside-ends"], CLOCK=clock, FREQUENCY=40000)
         recording = run.recording()
         # Threads that begin while an exec is tried have no clock. What counts: the streams are whole.
         check(recording.end == 1 and recording.n_threads > 10, "end, or threads: %d" % recording.n_threads)

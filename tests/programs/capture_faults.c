@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,6 +81,40 @@ static int work_small_altstack(void)
     return sigaltstack(NULL, &now) == 0 && now.ss_size == 2048 && now.ss_flags == 0
                ? 0
                : fail("what sigaltstack says");
+}
+
+static volatile sig_atomic_t n_alarms;
+
+/* Uses a good part of its stack, for a while. */
+static void on_alarm(int signo)
+{
+    volatile char room[1500];
+    for (size_t i = 0; i < sizeof room; i++)
+        room[i] = (char)signo;
+    spin_ms(2);
+    sink += (unsigned char)room[sink % sizeof room];
+    n_alarms++;
+}
+
+/* One of the size that was always enough, for one signal at a time. */
+static int work_full_altstack(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART}, now;
+    const struct itimerval often = {.it_value.tv_usec = 5000, .it_interval.tv_usec = 5000};
+    sigaddset(&action.sa_mask, SIGALRM); /* one at a time is all there is room for */
+    sigaddset(&action.sa_mask, SIGUSR1);
+    /* First the handler and then the stack, and the other way around. */
+    if (sigaction(SIGALRM, &action, NULL) != 0 || stack_set(8192) != 0 ||
+        sigaction(SIGUSR1, &action, NULL) != 0 || sigaction(SIGUSR1, NULL, &now) != 0)
+        return fail("set-up");
+    if (sigismember(&now.sa_mask, SIGPROF) != 0)
+        return fail("a mask does not read back");
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; i < 30; i++) {
+        spin_ms(5);
+        raise(SIGUSR1);
+    }
+    return n_alarms >= 30 ? 0 : fail("handlers");
 }
 
 static void on_overflow(int signo, siginfo_t *info, void *context)
@@ -305,6 +340,7 @@ int main(int argc, char **argv)
         int (*work)(void);
     } table[] = {{"tiny-stacks", work_tiny_stacks},
                  {"small-altstack", work_small_altstack},
+                 {"full-altstack", work_full_altstack},
                  {"overflow", work_overflow},
                  {"overflow-handled", work_overflow_handled},
                  {"crash-handler", work_crash_handler},
