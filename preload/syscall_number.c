@@ -116,9 +116,9 @@ SIGNAL_SAFE static bool leads_to_end(const struct reader *whole, int at)
 
 /* The general registers by their number in an instruction; -1: not as it was before the call, or
  * not to be relied on. */
-static const int8_t register_of[16] = {-1,      -1,      REG_RDX, REG_RBX, -1,      REG_RBP,
-                                       REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, -1,
-                                       REG_R12, REG_R13, REG_R14, REG_R15};
+static const int register_of[16] = {-1,      -1,      REG_RDX, REG_RBX, -1,      REG_RBP,
+                                    REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, -1,
+                                    REG_R12, REG_R13, REG_R14, REG_R15};
 
 /* SIGNAL */
 SIGNAL_SAFE static bool is_rex(uint8_t byte)
