@@ -153,8 +153,8 @@ SIGNAL_SAFE static void act_by_default(int signo, siginfo_t *info)
 }
 
 /* Runs the program's own handler, as the kernel would. SIGNAL */
-__attribute__((noinline)) static void deliver(const struct sigaction *action, int signo,
-                                              siginfo_t *info, void *context)
+void program_signal_deliver(const struct sigaction *action, int signo, siginfo_t *info,
+                            void *context)
 {
     restart_note_handler(context);
     if (((unsigned)action->sa_flags & (unsigned)SA_RESETHAND) != 0) {
@@ -190,7 +190,7 @@ void program_signal_arrived(int signo, siginfo_t *info, void *context, bool bloc
     else if (action.sa_handler == SIG_DFL)
         act_by_default(signo, info);
     else if (action.sa_handler != SIG_IGN)
-        deliver(&action, signo, info, context);
+        program_signal_deliver(&action, signo, info, context);
 }
 
 /* HOOK */

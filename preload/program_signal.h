@@ -21,6 +21,11 @@ SIGNAL_SAFE void program_signal_get(struct sigaction *action);
  * the program believes of the thread it came to. */
 SIGNAL_SAFE void program_signal_arrived(int signo, siginfo_t *info, void *context, bool blocked);
 
+/* Runs the program's own handler, as the kernel would. A function of its own for check_signal_safe:
+ * what it calls is the program's. */
+void program_signal_deliver(const struct sigaction *action, int signo, siginfo_t *info,
+                            void *context);
+
 /* Whether one waits for the calling thread. */
 bool program_signal_is_held(void);
 

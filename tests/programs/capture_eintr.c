@@ -432,12 +432,14 @@ static long call_inline_ppoll(void)
 static long call_inline_register(void)
 {
     struct timespec timeout = moment;
-    register long number __asm__("r9") = SYS_nanosleep;
-    long result;
-    __asm__ volatile("movl %%r9d, %%eax\n\tsyscall"
-                     : "=a"(result)
-                     : "r"(number), "D"(&timeout), "S"(NULL)
-                     : "rcx", "r11", "memory");
+    long result = 0;
+    for (int i = 0; i < 8 && result == 0; i++) {
+        register long number __asm__("r9") = SYS_nanosleep;
+        __asm__ volatile("movl %%r9d, %%eax\n\tsyscall"
+                         : "=a"(result)
+                         : "r"(number), "D"(&timeout), "S"(NULL)
+                         : "rcx", "r11", "memory");
+    }
     errno = (int)-result;
     return result < 0 ? -1 : result;
 }
