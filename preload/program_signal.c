@@ -153,8 +153,8 @@ SIGNAL_SAFE static void act_by_default(int signo, siginfo_t *info)
 }
 
 /* Runs the program's own handler, as the kernel would. SIGNAL */
-void program_signal_deliver(const struct sigaction *action, int signo, siginfo_t *info,
-                            void *context)
+__attribute__((noinline)) void program_signal_deliver(const struct sigaction *action, int signo,
+                                                      siginfo_t *info, void *context)
 {
     restart_note_handler(context);
     if (((unsigned)action->sa_flags & (unsigned)SA_RESETHAND) != 0) {
