@@ -16,10 +16,16 @@
  * is none. */
 SIGNAL_SAFE int fds_adopt(int fd);
 
+/* Whether numbers are so few that the program shall have them all: fds_adopt gives none then. */
+SIGNAL_SAFE bool fds_are_scarce(void);
+
 /* Closes one of ours. */
 SIGNAL_SAFE void fds_close(int fd);
 
 SIGNAL_SAFE bool fds_is_ours(int fd);
+
+/* Whether it is or once was ours. */
+SIGNAL_SAFE bool fds_was_ours(int fd);
 
 /* The smallest one of ours that is >= fd, or -1. */
 SIGNAL_SAFE int fds_next(int fd);

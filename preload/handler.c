@@ -2,9 +2,11 @@
 #include "handler.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 
+#include "fds.h"
 #include "libc_real.h"
 #include "os.h"
 #include "program_signal.h"
@@ -62,6 +64,20 @@ SIGNAL_SAFE static void on_tick(struct thread *thread, const void *context)
     __atomic_store_n(&thread->in_handler, 0, __ATOMIC_RELEASE);
 }
 
+/* A perf event tells the number its descriptor had, a timer the place of its clock: slots of
+ * threads are never given back, so what was a clock's place still is one. SIGNAL, HOOK */
+bool handler_is_late_tick(const siginfo_t *info)
+{
+    if (info->si_code == POLL_IN || info->si_code == POLL_HUP)
+        return fds_was_ours(info->si_fd);
+    if (info->si_code != SI_TIMER)
+        return false;
+    for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
+        if (info->si_value.sival_ptr == &t->clock)
+            return true;
+    return false;
+}
+
 /* SIGNAL */
 SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
 {
@@ -71,13 +87,14 @@ SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
         thread = thread_adopt();
     if (likely(thread != NULL && clock_tick_of(&thread->clock, info) != CLOCK_TICK_FOREIGN))
         on_tick(thread, context);
-    else if (program_signal_deliver(signo, info, context)) {
-        errno = saved_errno;
-        return;
-    }
+    else if (!handler_is_late_tick(info))
+        program_signal_arrived(signo, info, context, thread != NULL && thread->mask_blocked);
     restart_interrupted_call(context);
     errno = saved_errno;
 }
+
+/* Whether it runs on alternate stacks; atomic. */
+static bool is_on_altstack = true;
 
 /* SETUP, HOOK */
 static bool install(struct sigaction *before)
@@ -85,7 +102,9 @@ static bool install(struct sigaction *before)
     struct sigaction ours;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = on_signal;
-    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART;
+    if (__atomic_load_n(&is_on_altstack, __ATOMIC_RELAXED))
+        ours.sa_flags |= SA_ONSTACK;
     sigfillset(&ours.sa_mask);
     return libc_real()->sigaction(session.options.signo, &ours, before) == 0;
 }
@@ -112,4 +131,11 @@ void handler_remove(void)
 void handler_install_again(void)
 {
     install(NULL);
+}
+
+/* HOOK */
+void handler_leave_altstack(void)
+{
+    if (__atomic_exchange_n(&is_on_altstack, false, __ATOMIC_RELAXED))
+        install(NULL);
 }

@@ -7,6 +7,7 @@
 #ifndef SAMPLER_HANDLER_H
 #define SAMPLER_HANDLER_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "context.h"
@@ -14,8 +15,15 @@
 /* Installs the handler; what was there before becomes the program's own (program_signal.h). */
 bool handler_install(void);
 
+/* Whether a signal comes of a clock that was disarmed before it came, of this thread or another:
+ * then it is nobody's. SIGNAL, HOOK */
+SIGNAL_SAFE bool handler_is_late_tick(const siginfo_t *info);
+
 /* Puts back what was there before: no clock was ever armed. SETUP */
 void handler_remove(void);
+
+/* Alternate stacks have no room for it: it runs on ordinary ones from now on. HOOK */
+void handler_leave_altstack(void);
 
 /* Once more, after it was given away for an exec that failed. HOOK */
 void handler_install_again(void);

@@ -36,6 +36,21 @@ bool hooks_process_setup(void);
  * hooks_spawn.c */
 uint32_t hooks_kind_of(const char *path, char *const envp[]);
 
+/* Whether our signal is to wait while handlers run on alternate stacks (hooks_altstack.c). */
+bool altstack_is_crowded(void);
+
+/* To be told of a prctl or seccomp, by its number and first arguments, before it is made
+ * (hooks_seccomp.c). */
+void hooks_seccomp_check(long number, unsigned long first, unsigned long second,
+                         unsigned long third);
+
+/* SETUP: how a system call made through our syscall() is known. */
+void hooks_syscall_setup(void);
+
+/* Around a wait of `timeout_ms`, if that is > 0: `frame` is the hook's own (hooks_waits.c). */
+void wait_begin(const void *frame, int timeout_ms);
+void wait_end(void);
+
 /* The program's own reading of its mask: sets and returns what the calling thread believes about
  * our signal (hooks_masks.c). */
 bool mask_believed(void);

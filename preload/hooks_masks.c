@@ -1,13 +1,13 @@
-/* hooks_masks.c - our signal stays out of the masks and sets of the program, and the program does
- * not see that: what it reads back is what it would read without us.
+/* hooks_masks.c - our signal stays out of the masks of the program, and the program does not see
+ * that: what it reads back is what it would read without us.
  *
- * Not interposed: the masks of sigsuspend, ppoll, pselect and epoll_pwait. They hold only while the
- * thread waits, which costs no CPU time; a tick that is due is taken when they return. */
+ * The masks of sigsuspend, ppoll, pselect and epoll_pwait may hold ours: only while the thread
+ * waits, which costs no CPU time; a tick that is due is taken when they return. */
 #include <errno.h>
-#include <sys/signalfd.h>
 
 #include "hooks.h"
 #include "os.h"
+#include "program_signal.h"
 #include "thread.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
@@ -59,6 +59,8 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
         mask_believe(names_ours);
     else if (names_ours)
         mask_believe(how == SIG_BLOCK);
+    if (before && !mask_believed() && session_is_ours())
+        program_signal_release();
     return result;
 }
 
@@ -72,44 +74,6 @@ HOOK_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 HOOK_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     return change_mask(libc_real()->sigprocmask, how, set, old);
-}
-
-/* `set` without our signal, in *without where that makes a difference. HOOK */
-static const sigset_t *without_ours(const sigset_t *set, sigset_t *without)
-{
-    if (!hooks_active() || set == NULL || sigismember(set, session.options.signo) != 1)
-        return set;
-    *without = *set;
-    sigdelset(without, session.options.signo);
-    return without;
-}
-
-/* HOOK */
-HOOK_EXPORT int sigwait(const sigset_t *set, int *signo)
-{
-    sigset_t without;
-    return libc_real()->sigwait(without_ours(set, &without), signo);
-}
-
-/* HOOK */
-HOOK_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-    sigset_t without;
-    return libc_real()->sigwaitinfo(without_ours(set, &without), info);
-}
-
-/* HOOK */
-HOOK_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-    sigset_t without;
-    return libc_real()->sigtimedwait(without_ours(set, &without), info, timeout);
-}
-
-/* HOOK */
-HOOK_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
-{
-    sigset_t without;
-    return libc_real()->signalfd(fd, without_ours(set, &without), flags);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "children.h"
+#include "exec_env.h"
 #include "handler.h"
 #include "hooks.h"
 #include "modules.h"
@@ -193,8 +194,10 @@ static int exec_failed(struct exec_attempt attempt)
 /* HOOK */
 HOOK_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-    struct exec_attempt attempt = exec_begin(path, envp);
-    libc_real()->execve(path, argv, envp);
+    char *const *given;
+    EXEC_ENV(given, envp);
+    struct exec_attempt attempt = exec_begin(path, given);
+    libc_real()->execve(path, argv, given);
     return exec_failed(attempt);
 }
 
@@ -207,11 +210,13 @@ HOOK_EXPORT int execv(const char *path, char *const argv[])
 /* HOOK */
 HOOK_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
+    char *const *given;
+    EXEC_ENV(given, envp);
     char found[1024];
     const char *path =
         session_phase() == SESSION_RUNNING ? program_find_in_path(file, found, sizeof found) : NULL;
-    struct exec_attempt attempt = exec_begin(path, envp);
-    libc_real()->execvpe(file, argv, envp);
+    struct exec_attempt attempt = exec_begin(path, given);
+    libc_real()->execvpe(file, argv, given);
     return exec_failed(attempt);
 }
 
@@ -224,8 +229,10 @@ HOOK_EXPORT int execvp(const char *file, char *const argv[])
 /* HOOK */
 HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
-    struct exec_attempt attempt = exec_begin(NULL, envp);
-    libc_real()->fexecve(fd, argv, envp);
+    char *const *given;
+    EXEC_ENV(given, envp);
+    struct exec_attempt attempt = exec_begin(NULL, given);
+    libc_real()->fexecve(fd, argv, given);
     return exec_failed(attempt);
 }
 
@@ -233,12 +240,14 @@ HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[],
                          int flags)
 {
+    char *const *given;
+    EXEC_ENV(given, envp);
     if (libc_real()->execveat == NULL) {
         errno = ENOSYS;
         return -1;
     }
-    struct exec_attempt attempt = exec_begin(fd == AT_FDCWD ? path : NULL, envp);
-    libc_real()->execveat(fd, path, argv, envp, flags);
+    struct exec_attempt attempt = exec_begin(fd == AT_FDCWD ? path : NULL, given);
+    libc_real()->execveat(fd, path, argv, given, flags);
     return exec_failed(attempt);
 }
 

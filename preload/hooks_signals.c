@@ -39,7 +39,10 @@ static int answer_ours(const struct sigaction *action, struct sigaction *old)
 static struct sigaction action_for_kernel(int signo, const struct sigaction *action)
 {
     struct sigaction changed = *action;
-    sigdelset(&changed.sa_mask, session.options.signo);
+    if (altstack_is_crowded() && ((unsigned)action->sa_flags & SA_ONSTACK) != 0)
+        sigaddset(&changed.sa_mask, session.options.signo);
+    else
+        sigdelset(&changed.sa_mask, session.options.signo);
     if (relay_wants(signo, action)) {
         relay_set(signo, action);
         changed.sa_sigaction = relay_run;
@@ -71,6 +74,8 @@ HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct siga
         relay_answer(old, &before);
     if (old != NULL && named_before)
         sigaddset(&old->sa_mask, session.options.signo);
+    else if (old != NULL)
+        sigdelset(&old->sa_mask, session.options.signo);
     if (is_changed && names_ours)
         __atomic_or_fetch(&masks_with_ours, bit, __ATOMIC_RELAXED);
     else if (is_changed)

@@ -1,6 +1,7 @@
 /* hooks_spawn.c - posix_spawn: a program that cannot be recorded is noted. The call itself goes
  * through untouched; system() and popen() spawn inside libc, and always a shell, which can. */
 #include "children.h"
+#include "exec_env.h"
 #include "hooks.h"
 #include "program_kind.h"
 #include "report.h"
@@ -26,8 +27,10 @@ HOOK_EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions,
 HOOK_EXPORT int posix_spawn(pid_t *pid, const char *path, const void *actions,
                             const void *attributes, char *const argv[], char *const envp[])
 {
-    uint32_t kind = hooks_kind_of(path, envp);
-    int error = libc_real()->posix_spawn(pid, path, actions, attributes, argv, envp);
+    char *const *given;
+    EXEC_ENV(given, envp);
+    uint32_t kind = hooks_kind_of(path, given);
+    int error = libc_real()->posix_spawn(pid, path, actions, attributes, argv, given);
     if (kind != 0 && error == 0)
         children_missed(path, kind);
     return error;
@@ -37,11 +40,13 @@ HOOK_EXPORT int posix_spawn(pid_t *pid, const char *path, const void *actions,
 HOOK_EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions,
                              const void *attributes, char *const argv[], char *const envp[])
 {
+    char *const *given;
+    EXEC_ENV(given, envp);
     char found[1024];
     const char *path =
         session_phase() == SESSION_RUNNING ? program_find_in_path(file, found, sizeof found) : NULL;
-    uint32_t kind = hooks_kind_of(path, envp);
-    int error = libc_real()->posix_spawnp(pid, file, actions, attributes, argv, envp);
+    uint32_t kind = hooks_kind_of(path, given);
+    int error = libc_real()->posix_spawnp(pid, file, actions, attributes, argv, given);
     if (kind != 0 && error == 0)
         children_missed(path, kind);
     return error;

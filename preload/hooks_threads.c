@@ -17,7 +17,7 @@ static pthread_key_t end_key;
 static void on_thread_end(void *value)
 {
     struct thread *thread = value;
-    if (thread != thread_self || !session_is_ours())
+    if (thread != thread_self || !hooks_active() || !session_is_ours())
         return;
     if (++thread->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
         pthread_setspecific(end_key, thread) == 0)

@@ -12,7 +12,7 @@
  *   SAMPLER_TOOL           path of `sampler`                     found beside the library
  *   SAMPLER_RECORDING_DIR  set by sampler-run: recordings go there as PID.N.sampler and are turned
  *                          into a profile by it, not by the library
- *   SAMPLER_SIGNAL         number of the signal to use           SIGPROF
+ *   SAMPLER_SIGNAL         number of the signal to use, 1 to 31  SIGPROF
  *   SAMPLER_MAX_NODES      stack table limit of one stream       1048576
  *   SAMPLER_HANDLER        empty: take ticks, record nothing (what a benchmark compares with)
  *

@@ -1,9 +1,11 @@
 /* program_signal.h - what the program believes it has done with the signal we use.
  *
  * sigaction and the like on our signal are answered from here as if they had worked, and signals of
- * that number that are not our clock's go to the handler the program set.
- * Context    _set: SETUP, HOOK. _get: HOOK. _deliver: SIGNAL, but only called
- * for signals that are not ours, when the program runs a handler of its own. */
+ * that number that are not our clock's go where they would go without us: to the handler the
+ * program set, to its end where there is none, or, where the program believes to have it blocked,
+ * to whoever unblocks it or waits for it (hooks_own_signal.c). Ours is never blocked, so the kernel
+ * does not keep it; we do: one for each thread and one for the process, as the kernel does. Context
+ * _set: SETUP, HOOK. _get, _is_held: any. _arrived: SIGNAL. The rest: HOOK. */
 #ifndef SAMPLER_PROGRAM_SIGNAL_H
 #define SAMPLER_PROGRAM_SIGNAL_H
 
@@ -12,10 +14,34 @@
 
 #include "context.h"
 
-void program_signal_set(const struct sigaction *action);
-void program_signal_get(struct sigaction *action);
+SIGNAL_SAFE void program_signal_set(const struct sigaction *action);
+SIGNAL_SAFE void program_signal_get(struct sigaction *action);
 
-/* False when the program has no handler for it. */
-bool program_signal_deliver(int signo, siginfo_t *info, void *context);
+/* A signal of our number that is not our clock's, with the context it interrupted. `blocked`: what
+ * the program believes of the thread it came to. */
+SIGNAL_SAFE void program_signal_arrived(int signo, siginfo_t *info, void *context, bool blocked);
+
+/* Runs the program's own handler, as the kernel would. A function of its own for check_signal_safe:
+ * what it calls is the program's. */
+void program_signal_deliver(const struct sigaction *action, int signo, siginfo_t *info,
+                            void *context);
+
+/* Whether one waits for the calling thread. */
+bool program_signal_is_held(void);
+
+/* Takes the one that waits for the calling thread; false when there is none. */
+bool program_signal_take(siginfo_t *info);
+
+/* The calling thread has unblocked it: one that waits comes now. */
+void program_signal_release(void);
+
+/* Whether a signal only says that one is kept (sent by this file, to a thread that waits). */
+SIGNAL_SAFE bool program_signal_is_poke(const siginfo_t *info);
+
+/* The calling thread sends it to itself. */
+void program_signal_raise(bool blocked);
+
+/* The calling thread waits for it, or no longer does. */
+void program_signal_wait(bool waits);
 
 #endif

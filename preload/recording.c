@@ -49,11 +49,17 @@ bool recording_open(struct recording *recording, const char *path,
     int fd = os_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
-    fd = fds_adopt(fd);
+    bool is_scarce = fds_are_scarce();
+    if (!is_scarce)
+        fd = fds_adopt(fd);
     if (fd >= 0 && os_fstat(fd, &file) == 0 && space_reserve(fd, 0, CAPTURE_HEADER_BYTES)) {
         struct capture_header *mapped = os_map_file(fd, 0, CAPTURE_HEADER_BYTES);
         if (mapped != NULL) {
             *mapped = *header;
+            if (is_scarce) {
+                os_close(fd);
+                fd = -1;
+            }
             recording->fd = fd;
             recording->dev = file.st_dev;
             recording->ino = file.st_ino;
@@ -64,7 +70,10 @@ bool recording_open(struct recording *recording, const char *path,
         }
     }
     int saved_errno = errno;
-    fds_close(fd);
+    if (is_scarce)
+        os_close(fd);
+    else
+        fds_close(fd);
     unlink(path);
     errno = saved_errno;
     return false;
@@ -87,16 +96,20 @@ SIGNAL_SAFE static bool is_our_file(const struct recording *recording, int fd)
     return os_fstat(fd, &now) == 0 && now.st_dev == recording->dev && now.st_ino == recording->ino;
 }
 
-/* The descriptor, opened anew if the program closed or reused its number; -1 when our file cannot
- * be had. any context */
-SIGNAL_SAFE static int file_of(struct recording *recording)
+/* The descriptor, opened anew if the program closed or reused its number, or if it is to have them
+ * all but for this moment (*closes); -1 when our file cannot be had. any context */
+SIGNAL_SAFE static int file_of(struct recording *recording, bool *closes)
 {
     int fd = __atomic_load_n(&recording->fd, __ATOMIC_RELAXED);
+    *closes = false;
     if (is_our_file(recording, fd))
         return fd;
     int again = os_open(recording->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
     if (again < 0)
         return -1;
+    *closes = fds_are_scarce() && is_our_file(recording, again);
+    if (*closes)
+        return again;
     again = fds_adopt(again);
     if (again < 0 || !is_our_file(recording, again)) {
         fds_close(again);
@@ -118,7 +131,8 @@ struct capture_chunk *recording_map_chunk(struct recording *recording, uint32_t 
 {
     if (recording->header == NULL || __atomic_load_n(&recording->stopped, __ATOMIC_RELAXED))
         return NULL;
-    int fd = file_of(recording);
+    bool closes;
+    int fd = file_of(recording, &closes);
     if (fd < 0)
         return NULL;
     uint64_t index = __atomic_fetch_add(&recording->header->n_chunks, 1, __ATOMIC_RELAXED);
@@ -126,6 +140,8 @@ struct capture_chunk *recording_map_chunk(struct recording *recording, uint32_t 
     struct capture_chunk *chunk = NULL;
     if (space_reserve(fd, offset, CAPTURE_CHUNK_BYTES))
         chunk = os_map_file(fd, offset, CAPTURE_CHUNK_BYTES);
+    if (closes)
+        os_close(fd);
     if (chunk == NULL) {
         __atomic_store_n(&recording->stopped, true, __ATOMIC_RELAXED);
         return NULL;

@@ -2,13 +2,26 @@
 #include "restart.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <ucontext.h>
 
 #include "os.h"
+#include "syscall_number.h"
+
+__thread struct restart_thread restart_thread;
 
 #if defined(__x86_64__)
+
+/* How far below its hook a wait may be: libc's own frames. */
+#define WAIT_DEPTH_BYTES 1024u
+#define NS_PER_MS 1000000
+
+/* The time left of a call that was made again with it, and when that was. Of this thread alone. */
+static __thread struct {
+    struct timespec left;
+    uint64_t since_ns;
+} again;
 
 /* Calls that may return EINTR in spite of SA_RESTART (signal(7)) and have done nothing when they
  * do. close is not one of them. SIGNAL */
@@ -34,8 +47,17 @@ SIGNAL_SAFE static bool can_be_repeated(uint32_t number)
     case SYS_futex:
     case SYS_read:
     case SYS_readv:
+    case SYS_preadv:
+    case SYS_pread64:
     case SYS_write:
     case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_tee:
+    case SYS_vmsplice:
+    case SYS_copy_file_range:
     case SYS_accept:
     case SYS_accept4:
     case SYS_connect:
@@ -64,28 +86,30 @@ SIGNAL_SAFE static bool can_be_repeated(uint32_t number)
     }
 }
 
+/* Whether the program has a handler for a signal: one that is ignored, or that stops or ends the
+ * program, is no reason for EINTR. Asked of the kernel, which knows of handlers set past our hooks.
+ * SIGNAL */
+SIGNAL_SAFE static bool has_handler(int signo)
+{
+    struct {
+        uint64_t handler, flags, restorer, mask;
+    } action = {0};
+    if (syscall(SYS_rt_sigaction, signo, NULL, &action, OS_SIGSET_BYTES) != 0)
+        return true;
+    return action.handler > 1; /* SIG_DFL, SIG_IGN */
+}
+
 /* Whether a signal waits that the program would take as soon as ours is done. Ours has all signals
  * blocked, so all that wait are shown. SIGNAL */
 SIGNAL_SAFE static bool other_signal_waits(const ucontext_t *context)
 {
     uint64_t pending = 0;
     os_sigpending(&pending);
-    return (pending & ~os_sigset_bits(&context->uc_sigmask)) != 0;
-}
-
-/* mov $number, %eax; syscall - libc's own sequence. SIGNAL */
-SIGNAL_SAFE static bool number_before(uint64_t pc, uint32_t *number)
-{
-    const uint64_t page = 4095;
-    if ((pc - 1) % (page + 1) < 6)
-        return false; /* the page before need not be there */
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address from a register */
-    const uint8_t *code = (const uint8_t *)(uintptr_t)(pc - 7);
-    if (code[0] != 0xb8 || code[5] != 0x0f || code[6] != 0x05)
-        return false;
-    *number = (uint32_t)code[1] | (uint32_t)code[2] << 8 | (uint32_t)code[3] << 16 |
-              (uint32_t)code[4] << 24;
-    return true;
+    pending &= ~os_sigset_bits(&context->uc_sigmask);
+    for (; pending != 0; pending &= pending - 1)
+        if (has_handler(__builtin_ctzll(pending) + 1))
+            return true;
+    return false;
 }
 
 /* A call that has just come back from the kernel: `syscall` leaves its return address in rcx, and
@@ -95,14 +119,102 @@ SIGNAL_SAFE static bool is_broken_off(const greg_t *registers)
     return registers[REG_RAX] == -EINTR && registers[REG_RCX] == registers[REG_RIP];
 }
 
+/* SIGNAL */
+SIGNAL_SAFE static struct timespec *timespec_at(greg_t address)
+{
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): an argument the kernel has just read */
+    return (struct timespec *)(uintptr_t)address;
+}
+
+/* A timeout in milliseconds, of a wait whose hook noted when it began. SIGNAL */
+SIGNAL_SAFE static void shorten_ms(greg_t *milliseconds, const greg_t *registers)
+{
+    const struct restart_thread *wait = &restart_thread;
+    uint64_t depth = wait->wait_frame - (uint64_t)registers[REG_RSP];
+    if (wait->wait_start_ns == 0 || depth > WAIT_DEPTH_BYTES || (int32_t)*milliseconds <= 0)
+        return;
+    int64_t passed_ns = (int64_t)(os_clock_ns(CLOCK_MONOTONIC) - wait->wait_start_ns);
+    int64_t left_ns = (int64_t)wait->wait_ms * NS_PER_MS - passed_ns;
+    int64_t left_ms = left_ns <= 0 ? 0 : (left_ns + NS_PER_MS - 1) / NS_PER_MS;
+    if (left_ms < (int32_t)*milliseconds)
+        *milliseconds = (greg_t)left_ms;
+}
+
+/* A timeout in memory of the program, which stays as it is. SIGNAL */
+SIGNAL_SAFE static void shorten_timespec(greg_t *timeout)
+{
+    uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
+    if (*timeout == 0)
+        return;
+    if (timespec_at(*timeout) != &again.left) {
+        again.left = *timespec_at(*timeout);
+        *timeout = (greg_t)(uintptr_t)&again.left;
+    } else {
+        uint64_t left_ns = (uint64_t)again.left.tv_sec * OS_NS_PER_S + (uint64_t)again.left.tv_nsec;
+        uint64_t passed_ns = now_ns - again.since_ns;
+        left_ns = left_ns > passed_ns ? left_ns - passed_ns : 0;
+        again.left = (struct timespec){.tv_sec = (time_t)(left_ns / OS_NS_PER_S),
+                                       .tv_nsec = (long)(left_ns % OS_NS_PER_S)};
+    }
+    again.since_ns = now_ns;
+}
+
+/* The kernel has written what is left of a sleep to *left; without a place for it, the next time it
+ * shall. SIGNAL */
+SIGNAL_SAFE static void shorten_sleep(greg_t *wanted, greg_t *left)
+{
+    if (*left != 0)
+        *wanted = *left;
+    else
+        *left = (greg_t)(uintptr_t)&again.left;
+}
+
+/* SIGNAL */
+SIGNAL_SAFE static void shorten(uint32_t number, greg_t *registers)
+{
+    switch (number) {
+    case SYS_poll:
+        shorten_ms(&registers[REG_RDX], registers);
+        break;
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+        shorten_ms(&registers[REG_R10], registers);
+        break;
+    case SYS_epoll_pwait2:
+    case SYS_semtimedop:
+        shorten_timespec(&registers[REG_R10]);
+        break;
+    case SYS_rt_sigtimedwait:
+        shorten_timespec(&registers[REG_RDX]);
+        break;
+    case SYS_io_getevents:
+    case SYS_io_pgetevents:
+        shorten_timespec(&registers[REG_R8]);
+        break;
+    case SYS_futex:
+        if ((registers[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT)
+            shorten_timespec(&registers[REG_R10]);
+        break;
+    case SYS_nanosleep:
+        shorten_sleep(&registers[REG_RDI], &registers[REG_RSI]);
+        break;
+    case SYS_clock_nanosleep:
+        if ((registers[REG_RSI] & TIMER_ABSTIME) == 0)
+            shorten_sleep(&registers[REG_RDX], &registers[REG_R10]);
+        break;
+    default:
+        break;
+    }
+}
+
 /* rcx is dead behind `syscall`, so the mark is nothing to the program; the kernel restores it with
  * the rest when the program's handler returns. any context */
 void restart_note_handler(void *context)
 {
     ucontext_t *interrupted = context;
     greg_t *registers = interrupted->uc_mcontext.gregs;
-    uint32_t number;
-    if (unlikely(is_broken_off(registers)) && number_before((uint64_t)registers[REG_RIP], &number))
+    restart_thread.n_handlers++;
+    if (unlikely(is_broken_off(registers)))
         registers[REG_RCX] = 0;
 }
 
@@ -114,9 +226,10 @@ void restart_interrupted_call(void *context)
     uint32_t number;
     if (likely(!is_broken_off(registers)))
         return;
-    if (!number_before((uint64_t)registers[REG_RIP], &number) || !can_be_repeated(number) ||
+    if (!syscall_number(registers, &number) || !can_be_repeated(number) ||
         other_signal_waits(interrupted))
         return;
+    shorten(number, registers);
     registers[REG_RIP] -= 2; /* the length of syscall */
     registers[REG_RAX] = (greg_t)number;
 }
@@ -127,6 +240,7 @@ void restart_interrupted_call(void *context)
 void restart_note_handler(void *context)
 {
     (void)context;
+    restart_thread.n_handlers++;
 }
 
 /* SIGNAL */

@@ -6,15 +6,29 @@
  * is waiting whose EINTR the program may want, and no handler of the program broke off that very
  * call (relay.h), the call is made again when the handler returns.
  *
- * Relative timeouts start anew. Our clocks tick only while the thread uses the processor, that is
- * on its way into the call (nothing has passed yet) or out of it; select, ppoll and nanosleep(t, t)
- * leave the rest of the time where the second call finds it. What remains is poll() woken by its
- * timeout at the very moment of a tick: it waits once more.
+ * It is made with the time that is left. select, pselect and ppoll leave that where the second call
+ * finds it; nanosleep says it. Where a timeout is a struct timespec, the second call gets one of
+ * ours, which each further tick shortens: what passed before the first tick is waited for once
+ * more, and that is at most a period. poll and epoll_wait have their timeout in a register; the
+ * hooks (hooks_waits.c) note when they began. Timeouts of sockets start anew.
  * x86-64 only: elsewhere the result overwrites the first argument. */
 #ifndef SAMPLER_RESTART_H
 #define SAMPLER_RESTART_H
 
+#include <stdint.h>
+
 #include "context.h"
+
+/* What this thread's calls are to know of its signals. Written by the thread: by hooks, and by its
+ * handlers on top of them. */
+struct restart_thread {
+    uint64_t wait_start_ns; /* CLOCK_MONOTONIC; of the wait in `wait_frame`, 0 = none */
+    uint64_t wait_frame;    /* address in the hook's frame: the wait is deeper, and near */
+    int32_t wait_ms;        /* its timeout */
+    uint32_t n_handlers;    /* handlers of the program that ran in this thread */
+};
+
+extern __thread struct restart_thread restart_thread;
 
 /* `context` is the handler's ucontext_t. SIGNAL */
 SIGNAL_SAFE void restart_interrupted_call(void *context);

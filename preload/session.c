@@ -203,7 +203,7 @@ static void write_end(enum capture_end end, int status)
 bool session_end(int status)
 {
     uint32_t running = SESSION_RUNNING;
-    if (!session_is_ours() ||
+    if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
         !__atomic_compare_exchange_n(&session.phase, &running, SESSION_ENDED, false,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return false;
@@ -221,14 +221,22 @@ bool session_end(int status)
 }
 
 /* HOOK */
+void session_leave(void)
+{
+    __atomic_store_n(&session.phase, SESSION_OFF, __ATOMIC_SEQ_CST);
+}
+
+/* HOOK */
 void session_pause_for_exec(void)
 {
     __atomic_store_n(&session.phase, SESSION_PAUSED, __ATOMIC_SEQ_CST);
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
-        if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE &&
-            handler_is_done(t, give_up_ns))
-            thread_settle(t, t == thread_self);
+        if (thread_hold(t)) {
+            if (handler_is_done(t, give_up_ns))
+                thread_settle(t, t == thread_self);
+            thread_release(t);
+        }
     write_end(CAPTURE_EXEC, -1);
 }
 

@@ -53,6 +53,10 @@ void session_restart(bool is_child);
  * anything. Returns whether there is a recording to report. EXIT */
 bool session_end(int status);
 
+/* Ended for good, in a program that no system call of ours may reach any more: hooks step aside.
+ * HOOK */
+void session_leave(void);
+
 /* Around exec: pause settles and marks; resume takes the mark back (exec failed). HOOK */
 void session_pause_for_exec(void);
 void session_resume(void);

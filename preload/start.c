@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "exec_env.h"
 #include "handler.h"
 #include "hooks.h"
 #include "line.h"
@@ -135,6 +136,9 @@ static void start(void)
     ours = os_signal_bit(session.options.signo);
     if (!session.options.follow)
         leave_environment();
+    else
+        exec_env_setup(report_library_path());
+    hooks_syscall_setup();
     modules_init();
     choose_unwinder();
     clock_setup(&session.options);

@@ -308,9 +308,29 @@ static void end_records(struct thread *thread, bool mine)
 /* HOOK, EXIT */
 static bool claim_end(struct thread *thread)
 {
+    uint32_t found = THREAD_LIVE;
+    while (!__atomic_compare_exchange_n(&thread->state, &found, THREAD_ENDING, false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        if (found != THREAD_HELD)
+            return false;
+        found = THREAD_LIVE;
+        sched_yield();
+    }
+    return true;
+}
+
+/* HOOK */
+bool thread_hold(struct thread *thread)
+{
     uint32_t live = THREAD_LIVE;
-    return __atomic_compare_exchange_n(&thread->state, &live, THREAD_ENDING, false,
-                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return __atomic_compare_exchange_n(&thread->state, &live, THREAD_HELD, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+
+/* HOOK */
+void thread_release(struct thread *thread)
+{
+    __atomic_store_n(&thread->state, THREAD_LIVE, __ATOMIC_RELEASE);
 }
 
 /* HOOK */

@@ -5,8 +5,9 @@
  *
  * Shape      Slots, made as needed and never unmapped; a slot keeps its stream, its stack table and
  * its unwinder state when it passes from a thread that ended to one that begins.
- * State      LIVE -> ENDING is a compare-and-swap; who wins it writes the end. A slot is freed only
- * by its own thread, after that thread has blocked our signal for good: no handler holds it then.
+ * State      LIVE -> ENDING is a compare-and-swap; who wins it writes the end. LIVE -> HELD ->
+ * LIVE: another thread writes to the stream meanwhile, and the end waits. A slot is freed only by
+ * its own thread, after that thread has blocked our signal for good: no handler holds it then.
  * Context    stated at each function. */
 #ifndef SAMPLER_THREAD_H
 #define SAMPLER_THREAD_H
@@ -25,7 +26,7 @@
 
 #define THREAD_CUTS 8u
 
-enum thread_state { THREAD_FREE, THREAD_RESERVED, THREAD_LIVE, THREAD_ENDING };
+enum thread_state { THREAD_FREE, THREAD_RESERVED, THREAD_LIVE, THREAD_ENDING, THREAD_HELD };
 
 struct thread {
     struct thread *next_slot; /* all slots, from thread_slots; set once, before it is published   */
@@ -93,6 +94,11 @@ void thread_rearm(struct thread *thread);
 /* Credits what `thread` used since its last sample; `mine`: it is the calling thread. The caller
  * has seen to it that its handler does not run. HOOK, EXIT */
 void thread_settle(struct thread *thread, bool mine);
+
+/* Keeps `thread` from ending while its stream is written to by another; false when it is not live,
+ * or ends already. HOOK */
+bool thread_hold(struct thread *thread);
+void thread_release(struct thread *thread);
 
 /* Settles and writes the end of `thread`, unless it does that itself just now. EXIT */
 void thread_finish(struct thread *thread);
