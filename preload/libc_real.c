@@ -55,8 +55,6 @@ static const struct entry entries[] = {
     ENTRY(epoll_pwait, "epoll_pwait"),
     ENTRY(sigpending, "sigpending"),
     ENTRY(raise, "raise"),
-    ENTRY(posix_spawn, "posix_spawn"),
-    ENTRY(posix_spawnp, "posix_spawnp"),
     ENTRY(sigaltstack, "sigaltstack"),
     ENTRY(prctl, "prctl"),
     ENTRY(sigsuspend, "sigsuspend"),

@@ -42,10 +42,6 @@ struct libc_real {
     int (*fexecve)(int, char *const *, char *const *);
     int (*execveat)(int, const char *, char *const *, char *const *, int);
     /* The types of <spawn.h>, whose name is taken here: both are passed on as they come. */
-    int (*posix_spawn)(pid_t *, const char *, const void *, const void *, char *const *,
-                       char *const *);
-    int (*posix_spawnp)(pid_t *, const char *, const void *, const void *, char *const *,
-                        char *const *);
     void (*exit_now)(int); /* _exit */
     int (*close)(int);
     ssize_t (*write)(int, const void *, size_t);
