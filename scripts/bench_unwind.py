@@ -218,7 +218,7 @@ def programs(seconds, scratch):
         ["-evp=aes-256-gcm", "-evp=chacha20-poly1305", "sha256", "sha512", "md5", "rsa2048", "ecdsap256", "ed25519"])
         .replace("-evp=", "-evp:") + "; do openssl speed -bytes 4096 -seconds %d $(echo $a | tr : ' '); done" % max(1, round(seconds / 8)))]
     yield "libgmp", lambda: ["/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3", "-c", GMP % (seconds * 35)]
-    yield "rg (Rust)", lambda: ["sh", "-c", times % (seconds * 4, r"rg -c '([a-f]+[0-9]){3}(\w|[é-ü])+b' " + words_file(scratch, 800000))]
+    yield "rg (Rust)", lambda: ["sh", "-c", times % (seconds * 4, r"rg -c '([a-f]+[0-9]){3}(\w|[é-ü])+' " + words_file(scratch, 800000))]
     yield "sqlite3", lambda: ["sqlite3", ":memory:", SQL % (seconds * 450000)]
     yield "git", lambda: git_commands(seconds)
     yield "cmake", lambda: ["sh", "-c", times % (seconds * 2, "cmake --help-full; cmake -P " + write(

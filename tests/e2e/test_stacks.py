@@ -68,11 +68,12 @@ def exports(_scratch):
     """Nothing the program calls goes through us that must not, and nothing comes with us: an interposed
     dlopen loses the caller's RUNPATH, a libunwind in the global scope shadows libgcc's."""
     library = os.path.join(BUILD, "lib", "libsampler.so")
-    dynamic = run([need("readelf"), "-dW", library]).stdout
+    dynamic = run([need("readelf"), "-dW", library]).stdout.decode()
     needed = [line.split("[")[1].rstrip("]\n ") for line in dynamic.splitlines() if "(NEEDED)" in line]
     check(set(needed) <= {"libc.so.6", "ld-linux-x86-64.so.2"}, "it needs %s", needed)
     check("NOW" in dynamic, "not bound at start")
-    names = {line.split()[-1].split("@")[0] for line in run([need("nm"), "-D", "--defined-only", library]).stdout.splitlines()}
+    symbols = run([need("nm"), "-D", "--defined-only", library]).stdout.decode()
+    names = {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
     check("pthread_create" in names, "no hooks seen: %s", sorted(names))
     bad = [name for name in names if name in ("dlopen", "dlmopen", "dlsym", "dl_iterate_phdr") or name.startswith(("_U", "unw_"))]
     check_equal(bad, [], "interposed")
