@@ -50,7 +50,6 @@ enum option_id {
     OPTION_BY,
     OPTION_SORT,
     OPTION_STRICT,
-    OPTION_JSON,
     OPTION_QUIET,
     N_OPTIONS
 };
