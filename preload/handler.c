@@ -34,11 +34,12 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, const void *context)
         return;
     /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
      * is not our handler's time, so the account begins behind it. */
-    uint64_t steps = grid_advance(&thread->grid, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    uint64_t steps = grid_advance(&thread->grid, clock_read_tick(&thread->clock));
     uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);
     if (steps > 0)
         sample_take(thread, context, time_ns, steps);
-    uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC), most_ns = PAUSE_MAX_PERIODS * header->period;
+    uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC),
+             most_ns = PAUSE_MAX_PERIODS * session.options.period_ns;
     recording_count(&header->handler_ns, end_ns - time_ns);
     thread->sample_end_ns = end_ns;
     thread->sample_ns = end_ns - time_ns < most_ns ? end_ns - time_ns : most_ns;
@@ -62,6 +63,21 @@ SIGNAL_SAFE static void on_tick(struct thread *thread, const void *context)
     __atomic_store_n(&thread->in_handler, 0, __ATOMIC_RELEASE);
 }
 
+/* SIGTRAP is our signal for some events (clock_perf.c). A trap of the program's own, which it does
+ * not handle, ends it as ever: once the default is in force, and this handler has returned. SIGNAL
+ */
+SIGNAL_SAFE static void trap_as_without_us(void)
+{
+    struct sigaction action;
+    program_signal_get(&action);
+    if (action.sa_handler == SIG_IGN)
+        return;
+    const uint64_t by_default[4] = {
+        0}; /* the kernel's own struct: handler, flags, restorer, mask */
+    syscall(SYS_rt_sigaction, SIGTRAP, by_default, NULL, OS_SIGSET_BYTES);
+    syscall(SYS_tgkill, os_getpid(), os_gettid(), SIGTRAP);
+}
+
 /* SIGNAL */
 SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
 {
@@ -74,6 +90,8 @@ SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
     else if (program_signal_deliver(signo, info, context)) {
         errno = saved_errno;
         return;
+    } else if (unlikely(signo == SIGTRAP && info->si_code != CLOCK_TRAP_OF_PERF)) {
+        trap_as_without_us();
     }
     restart_interrupted_call(context);
     errno = saved_errno;

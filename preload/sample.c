@@ -159,6 +159,9 @@ void sample_credit_tail(struct thread *thread, uint64_t steps)
 {
     uint64_t tail_ns = steps * thread->grid.period_ns;
     bool honest = steps <= TAIL_MAX_STEPS || tail_ns <= TAIL_MAX_NS;
+    /* Events have no such measure: their counter is exact, and it takes a raw system call to keep
+     * back a tick of theirs. */
+    honest = honest || session.options.measure != OPTIONS_CPU;
     if (thread->last_node == 0 || !honest)
         lose(CAPTURE_LOST_TAIL, steps);
     else if (!stream_put_credit(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), steps,

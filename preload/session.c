@@ -25,6 +25,21 @@ bool session_is_ours(void)
 }
 
 /* SETUP, HOOK */
+static enum capture_clock clock_asked(void)
+{
+    const struct options *options = &session.options;
+    switch (options->measure) {
+    case OPTIONS_EVENT:
+        return CAPTURE_CLOCK_EVENT;
+    case OPTIONS_WALL:
+        return CAPTURE_CLOCK_WALL;
+    case OPTIONS_CPU:
+        break;
+    }
+    return options->clock == OPTIONS_CLOCK_TIMER ? CAPTURE_CLOCK_TIMER : CAPTURE_CLOCK_PERF;
+}
+
+/* SETUP, HOOK */
 static struct capture_header header_make(void)
 {
     struct capture_header header = {
@@ -35,11 +50,12 @@ static struct capture_header header_make(void)
         .arch = CAPTURE_X86_64,
         .pid = (uint32_t)session.pid,
         .ppid = (uint32_t)getppid(),
-        .period = session.options.period_ns,
+        .period = session.options.step,
+        .weight_unit =
+            session.options.measure == OPTIONS_EVENT ? CAPTURE_UNIT_EVENTS : CAPTURE_UNIT_NS,
         .frequency_hz = session.options.frequency_hz,
         .time_unit_ns = RECORDING_TIME_UNIT_NS,
-        .clock =
-            session.options.clock == OPTIONS_CLOCK_TIMER ? CAPTURE_CLOCK_TIMER : CAPTURE_CLOCK_PERF,
+        .clock = (uint32_t)clock_asked(),
         .start_time_ns = os_clock_ns(CLOCK_MONOTONIC),
         .start_realtime_ns = os_clock_ns(CLOCK_REALTIME),
         .start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
@@ -122,6 +138,9 @@ static void put_infos(struct stream *stream)
         stream_put_info(stream, "host", names.nodename, strlen(names.nodename));
     const char *unwinder = options_unwinder_name(session.options.unwinder);
     stream_put_info(stream, "unwinder", unwinder, strlen(unwinder));
+    if (session.options.measure == OPTIONS_EVENT)
+        stream_put_info(stream, "event", session.options.event.name,
+                        strlen(session.options.event.name));
     stream_put_info(stream, "version", SAMPLER_VERSION, strlen(SAMPLER_VERSION));
 }
 

@@ -158,7 +158,11 @@ static void begin_records(struct thread *thread, pid_t tid, uint64_t start_cpu_n
     thread->n_path = 0;
     thread->destructor_rounds = 0;
     thread_name_read(thread, mine, thread->name);
-    grid_init(&thread->grid, session.options.period_ns, start_cpu_ns, os_random());
+    clock_init(&thread->clock);
+    thread->n_events_told = 0;
+    bool by_cpu = session.options.measure == OPTIONS_CPU;
+    grid_init(&thread->grid, session.options.step,
+              by_cpu ? start_cpu_ns : clock_read(&thread->clock, tid), os_random());
     const struct stream_thread_start start = {.tid = (uint64_t)tid,
                                               .time_ns = os_clock_ns(CLOCK_MONOTONIC),
                                               .cpu_ns = start_cpu_ns,
@@ -177,7 +181,8 @@ static void tell_fallback(struct thread *thread)
     struct line line;
     line_init(&line, bytes, sizeof bytes);
     line_add(&line, thread->clock.kind == CAPTURE_CLOCK_TIMER ? "perf_event_open: "
-                    : thread->clock.kind == CAPTURE_CLOCK_PERF_USER
+                    : thread->clock.kind == CAPTURE_CLOCK_PERF_USER ||
+                            thread->clock.kind == CAPTURE_CLOCK_EVENT
                         ? "perf_event_open with kernel time: "
                         : "no clock: ");
     line_add(&line, strerror(thread->clock.why_errno));
@@ -185,9 +190,10 @@ static void tell_fallback(struct thread *thread)
 }
 
 /* SETUP, HOOK */
-static void begin_clock(struct thread *thread, pid_t tid_if_other, uint64_t cpu_now_ns)
+static void begin_clock(struct thread *thread, pid_t tid_if_other)
 {
-    bool armed = clock_arm(&thread->clock, tid_if_other, grid_wait_ns(&thread->grid, cpu_now_ns));
+    uint64_t now = clock_read(&thread->clock, tid_if_other);
+    bool armed = clock_arm(&thread->clock, tid_if_other, grid_wait_ns(&thread->grid, now));
     stream_put_clock(&thread->stream, thread->clock.kind, thread->clock.why_errno);
     tell_fallback(thread);
     if (!armed)
@@ -201,7 +207,7 @@ void thread_begin(struct thread *thread, uint64_t start_cpu_ns)
     begin_records(thread, os_gettid(), start_cpu_ns, true);
     thread_self = thread;
     __atomic_store_n(&thread->state, THREAD_LIVE, __ATOMIC_RELEASE);
-    begin_clock(thread, 0, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    begin_clock(thread, 0);
 }
 
 /* SETUP */
@@ -210,14 +216,14 @@ void thread_begin_other(struct thread *thread, pid_t tid)
     uint64_t cpu_ns = os_clock_ns(os_thread_clock(tid));
     begin_records(thread, tid, cpu_ns, false);
     __atomic_store_n(&thread->state, THREAD_LIVE, __ATOMIC_RELEASE);
-    begin_clock(thread, tid, cpu_ns);
+    begin_clock(thread, tid);
 }
 
 /* HOOK */
 void thread_rearm(struct thread *thread)
 {
-    uint64_t cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    clock_arm(&thread->clock, 0, grid_wait_ns(&thread->grid, cpu_ns));
+    uint64_t now = clock_read(&thread->clock, 0);
+    clock_arm(&thread->clock, 0, grid_wait_ns(&thread->grid, now));
 }
 
 /* SIGNAL */
@@ -244,10 +250,14 @@ static void locate_here(struct thread *thread)
 /* HOOK, EXIT */
 void thread_settle(struct thread *thread, bool mine)
 {
-    uint64_t cpu_ns = os_clock_ns(mine ? CLOCK_THREAD_CPUTIME_ID : os_thread_clock(thread->tid));
-    if (cpu_ns == 0)
+    uint64_t now = clock_read(&thread->clock, mine ? 0 : thread->tid);
+    if (now == 0)
         return;
-    uint64_t steps = grid_advance(&thread->grid, cpu_ns);
+    if (session.options.measure == OPTIONS_EVENT && now > thread->n_events_told) {
+        recording_count(&session.recording.header->n_events, now - thread->n_events_told);
+        thread->n_events_told = now;
+    }
+    uint64_t steps = grid_advance(&thread->grid, now);
     if (steps == 0)
         return;
     if (thread->last_node == 0 && mine)

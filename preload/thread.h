@@ -44,6 +44,7 @@ struct thread {
     char name[16];
     uint64_t start_cpu_ns;      /* of its CPU clock when sampling began                          */
     uint64_t n_samples;         /* of this thread                                                */
+    uint64_t n_events_told;     /* of its events, those in the header's n_events                 */
     uint64_t sample_end_ns;     /* CLOCK_MONOTONIC when the last sample was done                */
     uint64_t sample_ns;         /* what it took */
     uint32_t last_node;         /* of its last sample, 0 = none                                  */

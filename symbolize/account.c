@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "append.h"
 
@@ -27,6 +28,12 @@ void account_deinit(struct account *account)
     *account = (struct account){0};
 }
 
+static void add_saturated(uint64_t *sum, uint64_t value)
+{
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = UINT64_MAX;
+}
+
 static void add_threads(struct account *account, const struct recording *recording)
 {
     account->n_threads += recording->n_threads;
@@ -42,10 +49,54 @@ static void add_threads(struct account *account, const struct recording *recordi
         case CAPTURE_CLOCK_TIMER:
             account->n_timer++;
             break;
+        case CAPTURE_CLOCK_WALL:
+            account->n_wall++;
+            break;
+        case CAPTURE_CLOCK_EVENT:
+            account->n_event_user += recording->threads[i].clock_errno != 0;
+            break;
         default:
             break;
         }
     }
+}
+
+/* Elapsed time of all threads, each from its beginning to its end. */
+static uint64_t threads_elapsed_ns(const struct recording *recording)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < recording->n_threads; i++)
+        add_saturated(&sum_ns, recording->threads[i].end_ns - recording->threads[i].start_ns);
+    return sum_ns;
+}
+
+/* How much there was to explain. */
+static void add_whole(struct account *account, const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    if (header->clock == CAPTURE_CLOCK_WALL) {
+        add_saturated(&account->cpu_ns, threads_elapsed_ns(recording));
+    } else if (header->clock == CAPTURE_CLOCK_EVENT) {
+        add_saturated(&account->cpu_ns, header->n_events);
+        account->cpu_known = account->cpu_known && header->end != CAPTURE_RUNNING;
+    } else if (header->end_cpu_ns > header->start_cpu_ns) {
+        account->cpu_ns += header->end_cpu_ns - header->start_cpu_ns;
+    } else {
+        account->cpu_known = false;
+    }
+}
+
+static bool set_measure(struct account *account, const struct recording *recording)
+{
+    if (recording->header.clock == CAPTURE_CLOCK_WALL)
+        account->measure = ACCOUNT_WALL;
+    if (recording->header.clock != CAPTURE_CLOCK_EVENT)
+        return true;
+    struct text event = recording_info_get(recording, "event");
+    account->measure = ACCOUNT_EVENTS;
+    account->event = arena_text(account->arena, event.bytes, event.length);
+    account->event_period = recording->header.period;
+    return account->event != NULL;
 }
 
 /* Whether the outermost node of each node's stack stands for an unknown rest; parents come before
@@ -60,18 +111,14 @@ static bool *cut_nodes_find(const struct recording *recording)
     return is_cut;
 }
 
-static void add_saturated(uint64_t *sum, uint64_t value)
-{
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = UINT64_MAX;
-}
-
 bool account_add_recording(struct account *account, const struct recording *recording)
 {
     const struct capture_header *header = &recording->header;
     bool *is_cut = cut_nodes_find(recording);
-    if (is_cut == NULL)
+    if (is_cut == NULL || !set_measure(account, recording)) {
+        free(is_cut);
         return false;
+    }
     for (size_t i = 0; i < recording->n_samples; i++) {
         const struct recording_sample *sample = &recording->samples[i];
         uint64_t weight_ns;
@@ -91,10 +138,7 @@ bool account_add_recording(struct account *account, const struct recording *reco
     if (account->frequency_hz == 0)
         account->frequency_hz = header->frequency_hz;
     account->n_warnings += recording->n_warnings + recording->n_warnings_dropped;
-    if (header->end_cpu_ns > header->start_cpu_ns)
-        account->cpu_ns += header->end_cpu_ns - header->start_cpu_ns;
-    else
-        account->cpu_known = false;
+    add_whole(account, recording);
     if (header->end == CAPTURE_RUNNING)
         account->n_unended++;
     return true;
@@ -124,13 +168,19 @@ void account_add_totals(struct account *account, const struct account *other)
     account->n_perf += other->n_perf;
     account->n_perf_user += other->n_perf_user;
     account->n_timer += other->n_timer;
+    account->n_wall += other->n_wall;
+    account->n_event_user += other->n_event_user;
+    account->measure = other->measure;
+    if (account->event == NULL && other->event != NULL)
+        account->event = arena_text(account->arena, other->event, strlen(other->event));
+    account->event_period = other->event_period;
     account->n_unended += other->n_unended;
     account->n_warnings += other->n_warnings;
 }
 
 void account_set_cpu(struct account *account, uint64_t cpu_ns)
 {
-    if (account->cpu_known || cpu_ns == 0)
+    if (account->cpu_known || cpu_ns == 0 || account->measure != ACCOUNT_CPU)
         return;
     account->cpu_ns = cpu_ns;
     account->cpu_known = true;
@@ -165,7 +215,8 @@ static void append_clocks(const struct account *account, char *out, size_t out_b
         size_t n;
     } clocks[] = {{"perf task-clock", account->n_perf},
                   {"perf task-clock without kernel", account->n_perf_user},
-                  {"timer", account->n_timer}};
+                  {"timer", account->n_timer},
+                  {"wall clock", account->n_wall}};
     size_t most = 0;
     for (size_t i = 1; i < sizeof clocks / sizeof clocks[0]; i++) {
         if (clocks[i].n > clocks[most].n)
@@ -179,18 +230,33 @@ static void append_clocks(const struct account *account, char *out, size_t out_b
     append(out, out_bytes, used, ")");
 }
 
+static void append_events(const struct account *account, char *out, size_t out_bytes, size_t *used)
+{
+    char explained[32], all[32];
+    append(out, out_bytes, used, "; %s", grouped(account->weight_ns, explained, sizeof explained));
+    if (account->cpu_known)
+        append(out, out_bytes, used, " of %s", grouped(account->cpu_ns, all, sizeof all));
+    append(out, out_bytes, used, " explained");
+    if (!account->cpu_known)
+        append(out, out_bytes, used, ", of how many is not recorded");
+    else if (account->cpu_ns != 0)
+        append(out, out_bytes, used, " (%.1f %%)",
+               100.0 * (double)account->weight_ns / (double)account->cpu_ns);
+}
+
 static void append_cpu(const struct account *account, char *out, size_t out_bytes, size_t *used)
 {
+    const char *time = account->measure == ACCOUNT_WALL ? "elapsed in threads" : "CPU";
     double explained_s = (double)account->weight_ns / 1e9;
     double cpu_s = (double)account->cpu_ns / 1e9;
     if (!account->cpu_known)
-        append(out, out_bytes, used, "; %.2f s CPU explained, of how much is not recorded",
-               explained_s);
+        append(out, out_bytes, used, "; %.2f s %s explained, of how much is not recorded",
+               explained_s, time);
     else if (account->cpu_ns == 0)
-        append(out, out_bytes, used, "; %.2f of %.2f s CPU explained", explained_s, cpu_s);
+        append(out, out_bytes, used, "; %.2f of %.2f s %s explained", explained_s, cpu_s, time);
     else
-        append(out, out_bytes, used, "; %.2f of %.2f s CPU explained (%.1f %%)", explained_s, cpu_s,
-               100.0 * explained_s / cpu_s);
+        append(out, out_bytes, used, "; %.2f of %.2f s %s explained (%.1f %%)", explained_s, cpu_s,
+               time, 100.0 * explained_s / cpu_s);
 }
 
 const char *account_format(const struct account *account, const char *wrote, char *out,
@@ -202,11 +268,19 @@ const char *account_format(const struct account *account, const char *wrote, cha
     uint64_t cpu_ns = account->cpu_known ? account->cpu_ns : account->weight_ns;
     cpu_ns = cpu_ns > account->start_up_ns ? cpu_ns - account->start_up_ns : 0;
     double rate = cpu_ns == 0 ? 0 : (double)account->n_samples * 1e9 / (double)cpu_ns;
-    append(out, out_bytes, &used, "%s sample%s, %.0f/s of %" PRIu32 "/s asked",
-           grouped(account->n_samples, samples, sizeof samples), plural(account->n_samples), rate,
-           account->frequency_hz);
-    append_clocks(account, out, out_bytes, &used);
-    append_cpu(account, out, out_bytes, &used);
+    append(out, out_bytes, &used, "%s sample%s",
+           grouped(account->n_samples, samples, sizeof samples), plural(account->n_samples));
+    if (account->measure == ACCOUNT_EVENTS) {
+        append(out, out_bytes, &used, ", one in %s %s (perf%s)",
+               grouped(account->event_period, lost, sizeof lost), account->event,
+               account->n_event_user != 0 ? ", those in the kernel left out" : "");
+        append_events(account, out, out_bytes, &used);
+    } else {
+        append(out, out_bytes, &used, ", %.0f/s of %" PRIu32 "/s asked", rate,
+               account->frequency_hz);
+        append_clocks(account, out, out_bytes, &used);
+        append_cpu(account, out, out_bytes, &used);
+    }
     append(out, out_bytes, &used, "; lost %s", grouped(account->lost, lost, sizeof lost));
     if (account->cut_ns != 0 && account->weight_ns != 0)
         append(out, out_bytes, &used, "; %.1f %% in truncated stacks",

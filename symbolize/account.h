@@ -27,13 +27,18 @@ struct account_module {
 
 struct account {
     struct arena *arena;
-    struct array modules;  /* struct account_module, the heaviest first  */
-    uint64_t n_samples;    /* credits do not count                       */
-    uint64_t weight_ns;    /* of all samples and credits                 */
-    uint64_t cut_ns;       /* of them in stacks that are not complete    */
-    uint64_t cpu_ns;       /* the processes used, start-up included      */
-    uint64_t start_up_ns;  /* of them, before sampling began; also in weight_ns */
-    bool cpu_known;        /* of every process                           */
+    struct array modules; /* struct account_module, the heaviest first  */
+    uint64_t n_samples;   /* credits do not count                       */
+    uint64_t weight_ns;   /* of all samples and credits                 */
+    uint64_t cut_ns;      /* of them in stacks that are not complete    */
+    uint64_t cpu_ns;      /* the processes used, start-up included      */
+    uint64_t start_up_ns; /* of them, before sampling began; also in weight_ns */
+    bool cpu_known;       /* of every process                           */
+    /* What weighs: CPU time; or elapsed time of threads, or events. Then "_ns" above is said of
+     * those, and the processes' CPU time is not looked at. */
+    enum account_measure { ACCOUNT_CPU, ACCOUNT_WALL, ACCOUNT_EVENTS } measure;
+    const char *event;     /* its name, of ACCOUNT_EVENTS                */
+    uint64_t event_period; /* events from one sample to the next         */
     uint64_t lost;         /* grid steps, all reasons                    */
     uint32_t frequency_hz; /* as asked                                   */
     size_t n_processes;
@@ -42,8 +47,10 @@ struct account {
     size_t n_perf;           /* threads by the clock they got              */
     size_t n_perf_user;
     size_t n_timer;
-    size_t n_unended;  /* recordings without an end: killed, running */
-    size_t n_warnings; /* about damaged recordings                   */
+    size_t n_wall;
+    size_t n_event_user; /* threads whose events in the kernel are left out  */
+    size_t n_unended;    /* recordings without an end: killed, running */
+    size_t n_warnings;   /* about damaged recordings                   */
 };
 
 bool account_init(struct account *account); /* false: out of memory */

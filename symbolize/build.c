@@ -6,14 +6,17 @@
 #include <string.h>
 
 #include "node_stacks.h"
+#include "texts.h"
 
-enum { KIND_SAMPLES, KIND_CPU, N_KINDS };
+/* Of events there is one kind, the event: samples of them say nothing more. */
+enum { KIND_SAMPLES, KIND_WEIGHT, N_KINDS };
 
 struct build {
     const struct recording *const *recordings;
     size_t n;
     struct profile_builder *builder;
     struct node_stacks *stacks;
+    uint32_t measure; /* enum capture_clock of all: EVENT, WALL or (any other) CPU time */
     uint64_t
         start_ns; /* of the earliest recording and its start-up: where the profile's time begins */
 };
@@ -67,6 +70,24 @@ static uint64_t recording_length(const struct recording *recording)
     return last_ns;
 }
 
+/* What is measured is the same in all recordings of one profile (profile_build sees to it). */
+static void kinds_set(struct build *build, struct profile_scalars *scalars)
+{
+    if (build->measure == CAPTURE_CLOCK_EVENT) {
+        struct text event = recording_info_get(build->recordings[0], "event");
+        scalars->n_kinds = 1;
+        scalars->kinds[0] = (struct profile_kind){
+            profile_add_text(build->builder, event.bytes, event.length), PROFILE_UNIT_EVENTS};
+        return;
+    }
+    const char *time = build->measure == CAPTURE_CLOCK_WALL ? "wall" : "cpu";
+    scalars->n_kinds = N_KINDS;
+    scalars->kinds[KIND_SAMPLES] =
+        (struct profile_kind){profile_add_cstring(build->builder, "samples"), PROFILE_UNIT_COUNT};
+    scalars->kinds[KIND_WEIGHT] =
+        (struct profile_kind){profile_add_cstring(build->builder, time), PROFILE_UNIT_NS};
+}
+
 static void scalars_set(struct build *build)
 {
     struct profile_scalars *scalars = profile_builder_scalars(build->builder);
@@ -81,16 +102,12 @@ static void scalars_set(struct build *build)
             build->start_ns = start_ns;
         }
     }
-    scalars->n_kinds = N_KINDS;
-    scalars->kinds[KIND_SAMPLES] =
-        (struct profile_kind){profile_add_cstring(build->builder, "samples"), PROFILE_UNIT_COUNT};
-    scalars->kinds[KIND_CPU] =
-        (struct profile_kind){profile_add_cstring(build->builder, "cpu"), PROFILE_UNIT_NS};
+    kinds_set(build, scalars);
     scalars->has_times = true;
     scalars->start_time_ns = build->start_ns;
     scalars->start_realtime_ns =
         first->start_realtime_ns - (first->start_time_ns - build->start_ns);
-    scalars->period = first->period;
+    scalars->period = build->measure == CAPTURE_CLOCK_EVENT ? 0 : first->period;
     for (size_t i = 0; i < build->n; i++) {
         uint64_t end = add_saturated(recording_start(build, build->recordings[i]),
                                      recording_length(build->recordings[i]));
@@ -101,7 +118,7 @@ static void scalars_set(struct build *build)
 
 static void metadata_add(struct build *build)
 {
-    static const char *const keys[] = {"exe", "cwd", "host", "unwinder"};
+    static const char *const keys[] = {"exe", "cwd", "host", "unwinder", "event"};
     const struct recording *recording = build->recordings[0];
     struct text command = recording_info_get(recording, "command");
     char *words = malloc(command.length + 1);
@@ -123,9 +140,12 @@ static void metadata_add(struct build *build)
         if (value.length != 0)
             profile_add_metadata(build->builder, keys[i], value.bytes, value.length);
     }
-    char rate[24];
-    int n = snprintf(rate, sizeof rate, "%" PRIu32, recording->header.frequency_hz);
-    profile_add_metadata(build->builder, "frequency_hz", rate, (size_t)n);
+    char number[24];
+    bool is_event = build->measure == CAPTURE_CLOCK_EVENT;
+    int n = snprintf(number, sizeof number, "%" PRIu64,
+                     is_event ? recording->header.period : recording->header.frequency_hz);
+    profile_add_metadata(build->builder, is_event ? "event_period" : "frequency_hz", number,
+                         (size_t)n);
 }
 
 /* The program's name: the last part of its path, or of its first argument. */
@@ -178,8 +198,8 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
 static void start_up_add(struct build *build, size_t index, uint32_t thread,
                          struct account *account)
 {
-    uint64_t values[N_KINDS] = {[KIND_CPU] = start_up_ns(build, index)};
-    if (values[KIND_CPU] == 0)
+    uint64_t values[N_KINDS] = {[KIND_WEIGHT] = start_up_ns(build, index)};
+    if (build->measure != CAPTURE_CLOCK_PERF || values[KIND_WEIGHT] == 0)
         return;
     static const char root[] = "_start", leaf[] = "[start-up]";
     uint32_t stack = profile_add_stack(
@@ -192,7 +212,7 @@ static void start_up_add(struct build *build, size_t index, uint32_t thread,
         .time_ns = recording_start(build, build->recordings[index]),
     };
     profile_add_sample(build->builder, &sample, values);
-    account_add_start_up(account, values[KIND_CPU]);
+    account_add_start_up(account, values[KIND_WEIGHT]);
 }
 
 static bool recording_add(struct build *build, size_t index, struct account *account)
@@ -210,19 +230,33 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
         const struct recording_sample *from = &recording->samples[i];
         uint64_t values[N_KINDS] = {
             [KIND_SAMPLES] = from->kind == RECORDING_TICK,
-            [KIND_CPU] = multiply_saturated(from->steps, recording->header.period),
+            [KIND_WEIGHT] = multiply_saturated(from->steps, recording->header.period),
         };
+        bool is_event = build->measure == CAPTURE_CLOCK_EVENT;
         const struct profile_sample sample = {
             .thread = threads[from->thread],
             .stack = stacks[from->node],
             .time_ns = add_saturated(start, from->time_ns),
         };
-        profile_add_sample(build->builder, &sample, values);
-        node_stacks_weigh(build->stacks, index, from->node, values[KIND_CPU]);
+        profile_add_sample(build->builder, &sample, is_event ? &values[KIND_WEIGHT] : values);
+        node_stacks_weigh(build->stacks, index, from->node, values[KIND_WEIGHT]);
     }
     free(threads);
     free(stacks);
     return done;
+}
+
+static uint32_t measure_of(const struct recording *recording)
+{
+    uint32_t clock = recording->header.clock;
+    return clock == CAPTURE_CLOCK_EVENT || clock == CAPTURE_CLOCK_WALL ? clock : CAPTURE_CLOCK_PERF;
+}
+
+static bool is_same_measure(const struct recording *a, const struct recording *b)
+{
+    return measure_of(a) == measure_of(b) &&
+           (measure_of(a) != CAPTURE_CLOCK_EVENT ||
+            text_equal(recording_info_get(a, "event"), recording_info_get(b, "event")));
 }
 
 bool profile_build(const struct recording *const *recordings, size_t n,
@@ -230,6 +264,14 @@ bool profile_build(const struct recording *const *recordings, size_t n,
                    struct account *account, struct err *err)
 {
     struct build build = {.recordings = recordings, .n = n};
+    if (n > 0)
+        build.measure = measure_of(recordings[0]);
+    for (size_t i = 1; i < n; i++) {
+        if (!is_same_measure(recordings[0], recordings[i]))
+            return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                            "the recordings measure different things: their weights cannot be "
+                            "added; report them one by one");
+    }
     for (size_t i = 0; i < n; i++) {
         if (!account_add_recording(account, recordings[i]))
             return err_fail_memory(err);
