@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "convert.h"
 #include "cpuprofile.h"
 #include "json_write.h"
 
@@ -124,6 +125,7 @@ static bool write_thread(struct json *json, const struct profile *profile, uint3
     bool ok = cpuprofile_tree_init(&tree, profile, selection, err);
     if (ok) {
         uint64_t start_us = cpuprofile_axis_us(profile, 0);
+        convert_note_events(profile, notes);
         if (tree.is_cut)
             format_note(notes,
                         "chrome-trace: stacks deeper than %u frames keep their innermost ones",

@@ -27,6 +27,32 @@ uint64_t profile_sample_ns(const struct profile *profile, size_t index)
                               profile->period != 0 ? profile->period : CONVERT_UNKNOWN_PERIOD_NS);
 }
 
+bool profile_counts_events(const struct profile *profile)
+{
+    return profile->n_kinds > 0 && profile->kinds[0].unit == PROFILE_UNIT_EVENTS &&
+           profile_kind_find(profile, PROFILE_UNIT_NS) == profile->n_kinds &&
+           profile_kind_find(profile, PROFILE_UNIT_COUNT) == profile->n_kinds;
+}
+
+void convert_note_events(const struct profile *profile, const struct format_notes *notes)
+{
+    if (profile->n_samples == 0 || !profile_counts_events(profile))
+        return;
+    struct text name = profile_text(profile, profile->kinds[0].name);
+    format_note(notes,
+                "the format knows only time: 1 us stands for one of %.*s, laid end to end; the "
+                "times say nothing else",
+                (int)name.length, name.bytes);
+}
+
+/* How long a sample is on the line of its thread. */
+static uint64_t length_ns(const struct profile *profile, size_t index)
+{
+    if (!profile_counts_events(profile))
+        return profile_sample_ns(profile, index);
+    return multiply_saturated(profile->values[index * profile->n_kinds], CONVERT_EVENT_NS);
+}
+
 static bool weights_are_known(const struct profile *profile)
 {
     return profile_kind_find(profile, PROFILE_UNIT_NS) < profile->n_kinds ||
@@ -100,7 +126,7 @@ static void place_measured(const struct profile *profile, struct profile_slice *
 /* Nothing is known of a thread before its first sample: that one begins where it did. */
 static uint64_t line_start(const struct profile *profile, size_t index)
 {
-    if (!profile->has_times)
+    if (!profile->has_times || profile_counts_events(profile))
         return 0;
     uint64_t time_ns = profile->samples[index].time_ns;
     uint64_t weight_ns = profile_sample_ns(profile, index);
@@ -119,9 +145,9 @@ bool profile_timeline_next(struct profile_timeline *timeline, struct profile_sli
         (struct profile_slice){.sample = index, .thread = sample->thread, .stack = sample->stack};
     if (index == 0 || sample[-1].thread != sample->thread)
         timeline->cursor_ns = line_start(profile, index);
-    if (!profile->has_times) {
+    if (!profile->has_times || profile_counts_events(profile)) {
         slice->begin_ns = timeline->cursor_ns;
-        slice->end_ns = add_saturated(slice->begin_ns, profile_sample_ns(profile, index));
+        slice->end_ns = add_saturated(slice->begin_ns, length_ns(profile, index));
     } else if (profile->period != 0 && weights_are_known(profile)) {
         place_sampled(profile, timeline->cursor_ns, slice);
     } else {

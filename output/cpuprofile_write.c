@@ -5,6 +5,7 @@
  * time axis. */
 #include <string.h>
 
+#include "convert.h"
 #include "cpuprofile.h"
 #include "json_write.h"
 
@@ -128,6 +129,7 @@ static bool write_profile(const struct profile *profile, const struct format_opt
     struct cpuprofile_tree tree;
     bool ok = cpuprofile_tree_init(&tree, profile, selection, err);
     if (ok) {
+        convert_note_events(profile, notes);
         if (tree.is_cut)
             format_note(notes, "cpuprofile: stacks deeper than %u frames keep their innermost ones",
                         CPUPROFILE_MAX_DEPTH);
