@@ -16,6 +16,7 @@
  * right. */
 static struct clock_settings settings;
 static enum options_clock wanted;
+static bool is_wall;
 static int perf_errno;      /* of the event with the kernel in it */
 static int perf_user_errno; /* of the event without */
 
@@ -28,12 +29,19 @@ void clock_setup(const struct options *options)
                                        .event = is_event ? &options->event : NULL,
                                        .signo = options->signo};
     wanted = options->clock;
+    is_wall = options->measure == OPTIONS_WALL;
 }
 
 /* any context */
 void clock_init(struct clock *clock)
 {
-    *clock = (struct clock){.perf_fd = -1, .timer_id = -1};
+    *clock = (struct clock){.perf_fd = -1, .timer_id = -1, .look_fd = -1};
+}
+
+/* any context */
+int clock_signo(void)
+{
+    return settings.signo;
 }
 
 /* Events that the kernel raises while it runs itself: without its share there are none. */
@@ -116,7 +124,7 @@ bool clock_check(struct line *why)
         line_add(why, "it needs Linux 6.1");
         return false;
     }
-    struct clock probe = {.perf_fd = -1, .timer_id = -1};
+    struct clock probe = {.perf_fd = -1, .timer_id = -1, .look_fd = -1};
     bool is_armed = event_arm(&probe, 0, UINT64_C(1) << 40);
     int error = probe.why_errno;
     clock_disarm(&probe);
@@ -136,6 +144,8 @@ bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns)
     clock->counted = counted;
     if (settings.event != NULL)
         return event_arm(clock, tid, first_ns);
+    if (is_wall)
+        clock_wall_arm(clock, tid);
     if (wanted != OPTIONS_CLOCK_TIMER) {
         perf_error = perf_try(clock, tid, first_ns, true);
         if (perf_error == 0) {
@@ -165,6 +175,7 @@ bool clock_disarm(struct clock *clock)
     if (clock->kind == CAPTURE_CLOCK_EVENT)
         clock->counted += clock_perf_count(clock, false);
     clock_perf_disarm(clock);
+    clock_wall_disarm(clock);
     bool is_silent = clock_timer_disarm(clock);
     clock->kind = CAPTURE_CLOCK_NONE;
     return is_silent;
@@ -175,6 +186,7 @@ void clock_abandon(struct clock *clock)
 {
     clock->timer_id = -1;
     clock_perf_disarm(clock);
+    clock_wall_disarm(clock);
     clock->kind = CAPTURE_CLOCK_NONE;
 }
 
@@ -184,6 +196,8 @@ enum clock_tick clock_tick_of(const struct clock *clock, const siginfo_t *info)
     if (clock->perf_fd >= 0 && (info->si_code == POLL_IN || info->si_code == POLL_HUP) &&
         info->si_fd == clock->perf_fd)
         return CLOCK_TICK_MAIN;
+    if (is_wall && clock_wall_sent(info))
+        return CLOCK_TICK_LOOK;
     if (clock->perf_fd >= 0 && clock_perf_sent(clock, info))
         return CLOCK_TICK_MAIN;
     if (clock->timer_id >= 0 && clock_timer_sent(clock, info))

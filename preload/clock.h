@@ -9,6 +9,8 @@
  * may not count the kernel stays silent there, and what the kernel used would be credited to
  * whatever runs next; so that one has a slow timer beside it, whose tick comes at the end of the
  * system call that used the time.
+ *   wall    for elapsed time: perf or timer, and the watcher's signals (wall.h)
+ *
  * An event has no such stand-in. Where the kernel's share may not be counted it is left out and
  * that is said. The first tick comes `first` (nanoseconds, or events) from now, so that threads
  * shorter than a period are seen as often as they should be. Context    clock_setup: SETUP.
@@ -37,6 +39,7 @@ struct clock {
     uint64_t perf_id;  /* the kernel's name of the event: is perf_fd still it?         */
     uint64_t counted;  /* events that earlier counters of the thread had counted       */
     int timer_id;      /* kernel's, -1 = none                                          */
+    int look_fd;       /* wall: what the thread does, -1 = cannot be asked              */
     bool first_period; /* the event runs with the first, shorter period                */
 };
 
@@ -44,6 +47,7 @@ enum clock_tick {
     CLOCK_TICK_FOREIGN, /* a signal of someone else */
     CLOCK_TICK_MAIN,
     CLOCK_TICK_HELPER, /* of the timer beside a perf event */
+    CLOCK_TICK_LOOK,   /* of the watcher: where does it stand? */
 };
 
 void clock_setup(const struct options *options);

@@ -31,6 +31,16 @@ int clock_timer_arm(struct clock *clock, const struct clock_settings *settings, 
 /* False when the timer runs on: the program has had the call forbidden since (seccomp). */
 bool clock_timer_disarm(struct clock *clock);
 
+void clock_wall_arm(struct clock *clock, pid_t tid);
+void clock_wall_disarm(struct clock *clock);
+
+/* Makes thread `tid` take a sample of itself. The watcher (wall.h) */
+void clock_wall_send(pid_t tid);
+SIGNAL_SAFE bool clock_wall_sent(const siginfo_t *info);
+
+/* The signal in use. */
+int clock_signo(void);
+
 /* What a timer's signal carries, so that it is known for ours. */
 SIGNAL_SAFE bool clock_timer_sent(const struct clock *clock, const siginfo_t *info);
 

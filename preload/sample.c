@@ -119,7 +119,11 @@ bool sample_locate(struct thread *thread, const void *context)
 {
     const struct unwind_frame *frames;
     struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
-    return stack_node(thread, frames, &result) != ADD_NO_ROOM;
+    if (stack_node(thread, frames, &result) == ADD_NO_ROOM)
+        return false;
+    if (thread->wall != NULL)
+        wall_note_place(thread, context, frames, result.n_frames);
+    return true;
 }
 
 /* A name set by the thread itself is noticed in time for a program that gets killed, at little
@@ -152,6 +156,26 @@ void sample_take(struct thread *thread, const void *context, uint64_t time_ns, u
     thread->n_samples++;
     recording_count(&session.n_samples, 1);
     look_at_name(thread);
+    if (thread->wall != NULL)
+        wall_note_place(thread, context, frames, result.n_frames);
+}
+
+/* The watcher (wall.h) */
+void sample_known(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node)
+{
+    if (!stream_put_sample(&thread->stream, time_ns, steps, node)) {
+        lose(CAPTURE_LOST_DISK, steps);
+        return;
+    }
+    thread->n_samples++;
+    recording_count(&session.n_samples, 1);
+}
+
+/* The watcher; HOOK, EXIT */
+void sample_credit(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node)
+{
+    if (!stream_put_credit(&thread->stream, time_ns, steps, node))
+        lose(CAPTURE_LOST_DISK, steps);
 }
 
 /* HOOK, EXIT */
@@ -161,10 +185,9 @@ void sample_credit_tail(struct thread *thread, uint64_t steps)
     bool honest = steps <= TAIL_MAX_STEPS || tail_ns <= TAIL_MAX_NS;
     /* Events have no such measure: their counter is exact, and it takes a raw system call to keep
      * back a tick of theirs. */
-    honest = honest || session.options.measure != OPTIONS_CPU;
+    honest = honest || session.options.measure == OPTIONS_EVENT;
     if (thread->last_node == 0 || !honest)
         lose(CAPTURE_LOST_TAIL, steps);
-    else if (!stream_put_credit(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), steps,
-                                thread->last_node))
-        lose(CAPTURE_LOST_DISK, steps);
+    else
+        sample_credit(thread, os_clock_ns(CLOCK_MONOTONIC), steps, thread->last_node);
 }

@@ -145,12 +145,28 @@ static void put_infos(struct stream *stream)
 }
 
 /* SETUP, HOOK */
+static void say_no_watcher(int error)
+{
+    char bytes[200];
+    struct line line;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, "wall needs a thread of ours, and none can be started: ");
+    line_add(&line, strerror(error));
+    line_add(&line, "; nothing is sampled");
+    line_say(&line);
+}
+
+/* SETUP, HOOK */
 bool session_begin(void)
 {
     session.pid = os_getpid();
     if (!open_recording())
         return false;
     struct thread *thread = thread_reserve_locked();
+    if (thread != NULL && session.options.measure == OPTIONS_WALL && !wall_start()) {
+        say_no_watcher(errno);
+        thread = NULL;
+    }
     if (thread == NULL) {
         unlink(session.recording.path);
         recording_abandon(&session.recording);
@@ -170,6 +186,7 @@ void session_restart(bool is_child)
     __atomic_store_n(&session.phase, SESSION_OFF, __ATOMIC_SEQ_CST);
     if (phase == SESSION_OFF)
         return;
+    wall_stop(is_child);
     session.n_streams = 0;
     session.n_samples = 0;
     thread_registry_restart();

@@ -75,7 +75,7 @@ static void begin_thread(const char *name)
             return;
         tid = tid * 10 + (*c - '0');
     }
-    if (tid == 0 || tid == os_gettid())
+    if (tid == 0 || tid == os_gettid() || wall_is_watcher(tid))
         return;
     struct thread *thread = thread_reserve();
     if (thread != NULL)

@@ -72,7 +72,10 @@ static struct thread *slot_make(void)
         if (thread->unwind == NULL)
             stack_table_deinit(&thread->stacks);
     }
-    if (thread->unwind == NULL) {
+    bool is_wall = session.options.measure == OPTIONS_WALL;
+    if (is_wall && thread->unwind != NULL)
+        thread->wall = wall_create();
+    if (thread->unwind == NULL || (is_wall && thread->wall == NULL)) {
         os_unmap(thread, sizeof *thread);
         return NULL;
     }
@@ -160,9 +163,10 @@ static void begin_records(struct thread *thread, pid_t tid, uint64_t start_cpu_n
     thread_name_read(thread, mine, thread->name);
     clock_init(&thread->clock);
     thread->n_events_told = 0;
-    bool by_cpu = session.options.measure == OPTIONS_CPU;
-    grid_init(&thread->grid, session.options.step,
-              by_cpu ? start_cpu_ns : clock_read(&thread->clock, tid), os_random());
+    if (thread->wall != NULL)
+        wall_reset(thread->wall, start_cpu_ns);
+    bool by_events = session.options.measure == OPTIONS_EVENT;
+    grid_init(&thread->grid, session.options.step, by_events ? 0 : start_cpu_ns, os_random());
     const struct stream_thread_start start = {.tid = (uint64_t)tid,
                                               .time_ns = os_clock_ns(CLOCK_MONOTONIC),
                                               .cpu_ns = start_cpu_ns,
@@ -258,10 +262,14 @@ void thread_settle(struct thread *thread, bool mine)
         thread->n_events_told = now;
     }
     uint64_t steps = grid_advance(&thread->grid, now);
-    if (steps == 0)
+    if (steps == 0 && thread->wall == NULL)
         return;
     if (thread->last_node == 0 && mine)
         locate_here(thread);
+    if (thread->wall != NULL)
+        wall_settle(thread, now);
+    if (steps == 0)
+        return;
     sample_credit_tail(thread, steps);
 }
 
@@ -292,6 +300,8 @@ void thread_end(struct thread *thread)
     os_sigmask(SIG_BLOCK, &ours, NULL);
     if (!claim_end(thread))
         return; /* the process ends, and has done it for us; memory stays */
+    while (__atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0)
+        sched_yield(); /* the watcher has seen it alive */
     clock_disarm(&thread->clock);
     end_records(thread, true);
     thread_self = NULL;

@@ -24,7 +24,7 @@ HEADER = struct.Struct("<" + "".join(code for _, code in HEADER_FIELDS))
 CHUNK = struct.Struct("<4I")
 CHUNK_MAGIC = 0x4B4E4843
 LOSSES = ["nested", "disk", "nodes", "no-stream", "tail"]
-CLOCKS = ["none", "perf", "perf-user", "timer"]
+CLOCKS = ["none", "perf", "perf-user", "timer", "event", "wall"]
 CUTS = ["", "no rule", "bad memory", "no progress", "too deep", "nodes full"]
 
 
@@ -83,7 +83,7 @@ class Recording:
         flat = values[:lost_at] + values[lost_at + 16 :]
         for name, value in zip([n for n in names if n != "lost"], flat):
             setattr(self, name, value)
-        if self.version != 1:
+        if self.version not in (1, 2):
             raise Damaged("version %d" % self.version)
         self.infos, self.modules = {}, {}
         self.images = collections.defaultdict(dict)
