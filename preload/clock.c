@@ -35,7 +35,7 @@ void clock_setup(const struct options *options)
 /* any context */
 void clock_init(struct clock *clock)
 {
-    *clock = (struct clock){.perf_fd = -1, .timer_id = -1, .look_fd = -1};
+    *clock = (struct clock){.perf_fd = -1, .timer_id = -1, .look_fd = -1, .wait_fd = -1};
 }
 
 /* any context */
@@ -124,7 +124,7 @@ bool clock_check(struct line *why)
         line_add(why, "it needs Linux 6.1");
         return false;
     }
-    struct clock probe = {.perf_fd = -1, .timer_id = -1, .look_fd = -1};
+    struct clock probe = {.perf_fd = -1, .timer_id = -1, .look_fd = -1, .wait_fd = -1};
     bool is_armed = event_arm(&probe, 0, UINT64_C(1) << 40);
     int error = probe.why_errno;
     clock_disarm(&probe);

@@ -40,6 +40,7 @@ struct clock {
     uint64_t counted;  /* events that earlier counters of the thread had counted       */
     int timer_id;      /* kernel's, -1 = none                                          */
     int look_fd;       /* wall: what the thread does, -1 = cannot be asked              */
+    int wait_fd;       /* wall: how long it waited for a processor, likewise            */
     bool first_period; /* the event runs with the first, shorter period                */
 };
 

@@ -1,5 +1,5 @@
-/* clock_wall.c - elapsed time as a thread's clock: nothing ticks in the kernel; the watcher (wall.h)
- * sends the signal, and looks at the thread through a file of /proc. */
+/* clock_wall.c - elapsed time as a thread's clock: nothing ticks in the kernel; the watcher
+ * (wall.h) sends the signal, and looks at the thread through a file of /proc. */
 #include <errno.h>
 
 #include "clock_engine.h"
@@ -10,27 +10,44 @@
 /* What our signals carry: an address no one else puts into a signal of his. */
 static char mark;
 
-/* Without the file (a process that may not read its own /proc, no descriptor left) threads are
- * signalled a little more often: that is no failure. SETUP, HOOK */
-void clock_wall_arm(struct clock *clock, pid_t tid)
+/* SETUP, HOOK */
+static int file_open(pid_t tid, const char *name)
 {
     char path[64];
     struct line line;
     line_init(&line, path, sizeof path);
     line_add(&line, "/proc/self/task/");
-    line_add_number(&line, (uint64_t)(tid != 0 ? tid : os_gettid()));
-    line_add(&line, "/syscall");
+    line_add_number(&line, (uint64_t)tid);
+    line_add(&line, name);
     int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
-    clock->look_fd = fd >= 0 ? fds_adopt(fd) : -1;
+    return fd >= 0 ? fds_adopt(fd) : -1;
+}
+
+/* Without these files (a process that may not read its own /proc, no descriptor left) threads are
+ * signalled more often, and what they wait for a processor is told apart less well: that is no
+ * failure. SETUP, HOOK */
+void clock_wall_arm(struct clock *clock, pid_t tid)
+{
+    if (tid == 0)
+        tid = os_gettid();
+    clock->look_fd = file_open(tid, "/syscall");
+    clock->wait_fd = file_open(tid, "/schedstat");
+}
+
+/* HOOK, EXIT */
+static void file_close(int *slot)
+{
+    int fd = *slot;
+    __atomic_store_n(slot, -1, __ATOMIC_SEQ_CST);
+    if (fd >= 0 && fds_is_ours(fd))
+        fds_close(fd);
 }
 
 /* HOOK, EXIT */
 void clock_wall_disarm(struct clock *clock)
 {
-    int fd = clock->look_fd;
-    __atomic_store_n(&clock->look_fd, -1, __ATOMIC_SEQ_CST);
-    if (fd >= 0 && fds_is_ours(fd))
-        fds_close(fd);
+    file_close(&clock->look_fd);
+    file_close(&clock->wait_fd);
 }
 
 /* The watcher: threads that have ended meanwhile are not there to get it. */

@@ -25,8 +25,7 @@ SIGNAL_SAFE static inline bool is_overrun(const struct thread *thread, uint64_t 
 }
 
 /* A tick of our clock in a thread we know. SIGNAL */
-SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick,
-                                  const void *context)
+SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, const void *context)
 {
     struct capture_header *header = session.recording.header;
     recording_count(&header->n_ticks, 1);
@@ -37,6 +36,8 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick,
      * is not our handler's time, so the account begins behind it. */
     uint64_t now = clock_read_tick(&thread->clock);
     uint64_t steps = grid_advance(&thread->grid, now);
+    if (thread->wall != NULL)
+        steps += wall_wait_steps(thread->wall);
     if (tick == CLOCK_TICK_LOOK)
         steps += wall_steps(thread->wall, now);
     uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);

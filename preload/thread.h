@@ -32,10 +32,10 @@ struct thread {
     struct thread *next_slot; /* all slots, from thread_slots; set once, before it is published   */
     struct thread *next_free; /* under the registry lock                                          */
     uint32_t state;           /* enum thread_state; atomic                                        */
-    uint32_t in_handler;      /* atomic: 1 while its handler may write to the stream, 2 while the watcher
-                                 does (wall.h); 0 = free. Read by who ends the thread or the process
-                                 (sequentially consistent, against state and session_phase) */
-    uint32_t n_ticks;         /* handler runs for our clock; written by the thread alone, atomic */
+    uint32_t in_handler; /* atomic: 1 while its handler may write to the stream, 2 while the watcher
+                            does (wall.h); 0 = free. Read by who ends the thread or the process
+                            (sequentially consistent, against state and session_phase) */
+    uint32_t n_ticks;    /* handler runs for our clock; written by the thread alone, atomic */
     pid_t tid;
     struct clock clock;
     struct grid grid;

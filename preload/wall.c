@@ -26,6 +26,9 @@
 
 #define SLICE_NS UINT64_C(100000)
 
+/* Who waits that long for a processor had it taken from him; who is woken gets one sooner. */
+#define PREEMPTED_NS UINT64_C(1000000)
+
 /* CPU time a thread may use on its way back from our handler into the call it was in. */
 #define RETURN_NS UINT64_C(20000)
 
@@ -53,6 +56,11 @@ void wall_reset(struct wall *wall, uint64_t cpu_ns)
     wall->cpu_ns = cpu_ns;
     wall->seen_ns = now_ns;
     wall->moved_ns = now_ns;
+    wall->wait_ns = 0;
+    wall->queued_ns = 0;
+    wall->n_runs = 0;
+    wall->ran = false;
+    grid_init(&wall->wait, session.options.step, 0, os_random());
     wall->off_seen_ns = now_ns - cpu_ns;
     wall->off_saved_ns = now_ns - cpu_ns;
     grid_init(&wall->off, session.options.step, now_ns - cpu_ns, os_random());
@@ -65,7 +73,8 @@ bool wall_is_watcher(pid_t tid)
     return tid != 0 && __atomic_load_n(&watcher_tid, __ATOMIC_ACQUIRE) == tid;
 }
 
-/* ---- the watcher's view of one thread ------------------------------------------------------------ */
+/* ---- the watcher's view of one thread
+ * ------------------------------------------------------------ */
 
 /* First the mark, then the question whether the thread still is to be written for: whoever ends it
  * stores that first and then looks for the mark. */
@@ -110,23 +119,23 @@ static void sample_at(struct thread *thread, uint32_t node, uint64_t off_ns, uin
 }
 
 /* A number of the line, and moves on behind it and the blank. */
-static uint64_t number_next(const char **at)
+static uint64_t number_next(const char **at, uint64_t base)
 {
     uint64_t number = 0;
     const char *c = *at;
     if (c[0] == '0' && c[1] == 'x')
         c += 2;
     for (; *c != ' ' && *c != '\n' && *c != '\0'; c++)
-        number = number * 16 + (uint64_t)(*c <= '9' ? *c - '0' : *c - 'a' + 10);
+        number = number * base + (uint64_t)(*c <= '9' ? *c - '0' : *c - 'a' + 10);
     *at = *c == ' ' ? c + 1 : c;
     return number;
 }
 
-enum where { WHERE_UNKNOWN, WHERE_RUNNABLE, WHERE_IN_CALL, WHERE_ON_CPU };
+enum where { WHERE_UNKNOWN, WHERE_RUNNING, WHERE_IN_CALL };
 
-/* "running" on a processor or waiting for one, or "NUMBER ARG1 .. ARG6 SP PC" of the system call it is blocked in, or "-1 SP PC". */
-static enum where ask_kernel(const struct thread *thread, uint64_t cpu_ns, uint64_t *sp,
-                             uint64_t *pc)
+/* "running" on a processor or waiting for one, or "NUMBER ARG1 .. ARG6 SP PC" of the system call it
+ * is blocked in, or "-1 SP PC". */
+static enum where ask_kernel(const struct thread *thread, uint64_t *sp, uint64_t *pc)
 {
     char line[256];
     if (thread->clock.look_fd < 0)
@@ -136,12 +145,12 @@ static enum where ask_kernel(const struct thread *thread, uint64_t cpu_ns, uint6
         return WHERE_UNKNOWN;
     line[n] = '\0';
     if (line[0] < '0' || line[0] > '9')
-        return os_clock_ns(os_thread_clock(thread->tid)) != cpu_ns ? WHERE_ON_CPU : WHERE_RUNNABLE;
+        return WHERE_RUNNING;
     const char *at = line;
     for (unsigned i = 0; i < 7; i++)
-        number_next(&at);
-    *sp = number_next(&at);
-    *pc = number_next(&at);
+        number_next(&at, 16);
+    *sp = number_next(&at, 16);
+    *pc = number_next(&at, 16);
     return WHERE_IN_CALL;
 }
 
@@ -172,21 +181,62 @@ static uint32_t known_node(struct thread *thread, enum where where, uint64_t sp,
     return stands && is_where_it_was(thread, look->cpu_ns) ? thread->last_node : 0;
 }
 
+/* "CPU_NS QUEUED_NS RUNS" */
+static bool read_waits(const struct thread *thread, uint64_t *queued_ns, uint64_t *n_runs)
+{
+    char line[80];
+    if (thread->clock.wait_fd < 0)
+        return false;
+    long n = syscall(SYS_pread64, thread->clock.wait_fd, line, sizeof line - 1, 0);
+    if (n <= 0)
+        return false;
+    line[n] = '\0';
+    const char *at = line;
+    number_next(&at, 10);
+    *queued_ns = number_next(&at, 10);
+    *n_runs = number_next(&at, 10);
+    return true;
+}
+
+/* `runs`: it computes now. If it did so at the last look, then what it waited since then, to go
+ * on with that, is not blocked time; nor is time that was taken from it while it kept its
+ * processor. It may also have waited when a call woke it: the length tells. Locked. */
+static void tell_waits_apart(struct thread *thread, struct look *look, bool runs)
+{
+    struct wall *wall = thread->wall;
+    uint64_t queued_ns = 0, n_runs = 0;
+    if (!read_waits(thread, &queued_ns, &n_runs))
+        return;
+    uint64_t pending_ns = look->off_ns > wall->off_saved_ns ? look->off_ns - wall->off_saved_ns : 0;
+    uint64_t new_ns = look->off_ns > wall->off_seen_ns ? look->off_ns - wall->off_seen_ns : 0;
+    uint64_t new_runs = n_runs - wall->n_runs, new_queued_ns = queued_ns - wall->queued_ns;
+    uint64_t waited_ns = new_runs == 0 && runs ? new_ns : new_queued_ns;
+    waited_ns = waited_ns < pending_ns ? waited_ns : pending_ns;
+    wall->queued_ns = queued_ns;
+    wall->n_runs = n_runs;
+    if (!wall->ran || new_queued_ns < new_runs * PREEMPTED_NS)
+        return;
+    wall->wait_ns += waited_ns;
+    look->off_ns -= waited_ns;
+}
+
 /* It has moved since the last look, or it was not known then where it stands. True when it is to
  * sample itself. Locked. */
-static bool settle(struct thread *thread, const struct look *look)
+static bool settle(struct thread *thread, struct look *look)
 {
     struct wall *wall = thread->wall;
     uint64_t sp = 0, pc = 0;
-    enum where where = ask_kernel(thread, look->cpu_ns, &sp, &pc);
+    enum where where = ask_kernel(thread, &sp, &pc);
     uint32_t stood_at = wall->stand_node;
+    if (look->moved)
+        tell_waits_apart(thread, look, where == WHERE_RUNNING);
     /* Up to the last look it stood there for sure. What it was off since then goes to where it is
-     * found off the processor next, as with any sampling; after a long pause most of it is of before.
-     */
+     * found to block next, as with any sampling; after a long pause most of it is of before. */
     bool is_late = look->now_ns - wall->seen_ns > 2 * session.options.period_ns;
     credit_until(thread, is_late ? look->off_ns : wall->off_seen_ns, stood_at, look->now_ns);
     wall->stand_node = 0;
-    if (where == WHERE_ON_CPU)
+    wall->ran = where == WHERE_RUNNING;
+    if (wall->ran)
         return false;
     uint32_t node = known_node(thread, where, sp, pc, look);
     if (node != 0)
@@ -194,7 +244,7 @@ static bool settle(struct thread *thread, const struct look *look)
     return node == 0;
 }
 
-static void look_at_moved(struct thread *thread, const struct look *look)
+static void look_at_moved(struct thread *thread, struct look *look)
 {
     struct wall *wall = thread->wall;
     if (!thread_lock(thread))
@@ -210,7 +260,7 @@ static void look_at_moved(struct thread *thread, const struct look *look)
         clock_wall_send(thread->tid);
 }
 
-static void look_at_standing(struct thread *thread, const struct look *look)
+static void look_at_standing(struct thread *thread, struct look *look)
 {
     struct wall *wall = thread->wall;
     uint64_t pause_ns = (look->now_ns - wall->moved_ns) / BLOCKED_PART;
@@ -240,7 +290,7 @@ static uint64_t look_at(struct thread *thread, uint64_t now_ns)
     if (look.cpu_ns == 0)
         return UINT64_MAX; /* just ended */
     look.now_ns = os_clock_ns(CLOCK_MONOTONIC);
-    look.off_ns = look.now_ns - look.cpu_ns;
+    look.off_ns = look.now_ns - look.cpu_ns - wall->wait_ns;
     look.moved = look.cpu_ns != wall->cpu_ns;
     if (look.moved)
         look_at_moved(thread, &look);
@@ -253,17 +303,18 @@ static uint64_t look_at(struct thread *thread, uint64_t now_ns)
 void wall_settle(struct thread *thread, uint64_t cpu_ns)
 {
     struct wall *wall = thread->wall;
-    uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
-    uint64_t steps = grid_advance(&wall->off, now_ns - cpu_ns);
+    uint64_t off_ns = os_clock_ns(CLOCK_MONOTONIC) - cpu_ns - wall->wait_ns;
+    uint64_t steps = grid_advance(&wall->off, off_ns) + grid_advance(&wall->wait, wall->wait_ns);
     uint32_t node = wall->stand_node != 0 ? wall->stand_node : thread->last_node;
-    wall->off_saved_ns = now_ns - cpu_ns;
+    wall->off_saved_ns = off_ns;
     if (steps != 0 && node != 0)
-        sample_credit(thread, now_ns, steps, node);
+        sample_credit(thread, os_clock_ns(CLOCK_MONOTONIC), steps, node);
     else if (steps != 0)
         recording_count(&session.recording.header->lost[CAPTURE_LOST_TAIL], steps);
 }
 
-/* ---- the watcher --------------------------------------------------------------------------------- */
+/* ---- the watcher
+ * --------------------------------------------------------------------------------- */
 
 /* Looks at all threads; when the first wants to be looked at again, UINT64_MAX if there is none. */
 static uint64_t look_at_all(void)

@@ -12,9 +12,9 @@
 
 #if defined(__x86_64__)
 
-/* The pc that the kernel shows for the system call the thread is in, 0 when it is in none. `syscall`
- * leaves the address behind it in rcx; a call to be made again has the pc on the instruction once
- * more, one that was broken off has it behind. SIGNAL */
+/* The pc that the kernel shows for the system call the thread is in, 0 when it is in none.
+ * `syscall` leaves the address behind it in rcx; a call to be made again has the pc on the
+ * instruction once more, one that was broken off has it behind. SIGNAL */
 SIGNAL_SAFE static uint64_t call_pc(const ucontext_t *context)
 {
     const greg_t *registers = context->uc_mcontext.gregs;
@@ -96,9 +96,15 @@ void wall_note_place(struct thread *thread, const void *context, const struct un
 /* SIGNAL */
 uint64_t wall_steps(struct wall *wall, uint64_t cpu_ns)
 {
-    uint64_t off_ns = os_clock_ns(CLOCK_MONOTONIC) - cpu_ns;
+    uint64_t off_ns = os_clock_ns(CLOCK_MONOTONIC) - cpu_ns - wall->wait_ns;
     wall->off_saved_ns = off_ns;
     return grid_advance(&wall->off, off_ns);
+}
+
+/* SIGNAL */
+uint64_t wall_wait_steps(struct wall *wall)
+{
+    return grid_advance(&wall->wait, wall->wait_ns);
 }
 
 /* The watcher */
