@@ -139,7 +139,8 @@ static bool write_thread(struct json *json, const struct profile *profile, uint3
         begin_data(json, thread);
         uint64_t last_us = write_samples(json, &tree, selection);
         end_data(json);
-        uint64_t end_us = cpuprofile_axis_us(profile, profile->duration_ns);
+        uint64_t end_us =
+            cpuprofile_axis_us(profile, profile_counts_events(profile) ? 0 : profile->duration_ns);
         end_us = end_us > last_us ? end_us : last_us;
         begin_event(json, "ProfileChunk", PROFILER_CATEGORY, "P", ids, end_us);
         begin_data(json, thread);

@@ -73,6 +73,8 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
 /* The end all files of a profile share, not before the last entry of this one. */
 static uint64_t end_us(const struct profile *profile, uint64_t last_us)
 {
+    if (profile_counts_events(profile))
+        return last_us; /* the line is made of events, and as long as they are */
     /* A thread's line may run a little late (convert.h), all ends are to be one. */
     uint64_t shared_us = cpuprofile_axis_us(profile, profile->duration_ns + profile->period);
     return shared_us > last_us ? shared_us : last_us;

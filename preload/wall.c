@@ -17,8 +17,8 @@
 #define WATCHER_STACK_BYTES (128u * 1024u)
 #define LOCKED_BY_WATCHER 2u
 
-/* A thread that has been blocked for a while is looked at again after an eighth of that. */
-#define BLOCKED_PART 8u
+/* A thread that has been blocked for a while is looked at again after a small part of that. */
+#define BLOCKED_PART 64u
 #define LOOK_MAX_NS UINT64_C(16000000)
 
 /* How much of a blocked thread's time a kill may cost. */
