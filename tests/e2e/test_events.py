@@ -129,7 +129,7 @@ def other_formats(_scratch):
         told = [line for line in result.stderr.splitlines() if line.startswith("sampler: %s: " % name)]
         check(told and "1 us stands for one of page-faults" in told[0], "%s: not said: %r", name, result.stderr)
     profile = json.load(open("out.cpuprofile"))
-    check(abs(profile["endTime"] - profile["startTime"] - total) <= total * 0.01 + 20000,
+    check(abs(profile["endTime"] - profile["startTime"] - total) <= total * 0.01 + 10,
           "%d us for %d events", profile["endTime"] - profile["startTime"], total)
     check_equal(sampler("convert", "-q", "out.htdump", "-o", "back.folded").status, 0, "convert")
     check_equal(Folded("back.folded").total, total, "events after htdump")

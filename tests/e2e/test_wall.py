@@ -33,24 +33,26 @@ def check_sum(explained_s, elapsed_s, n_threads, frequency=HZ):
 @case
 def shares(_scratch):
     """Functions that nap, wait, poll and compute have the time the program itself measured. Each
-    visit to one is 30 ms; where it begins and ends is known to a period, and what a busy machine
-    makes of that to a few."""
+    visit to one is 30 ms; where it begins and ends is known to a period. What it waited to go on
+    computing, on a busy machine, is told apart from blocking less well: half of it may be wrong."""
     for attempt in range(3):
         result, profile, explained_s, elapsed_s = wall(["-F", str(HZ)], [test_program("clock_work"), "shares", "0", "3"])
         truth = json.loads(result.stdout)
+        waited = truth.pop("waited")
         check_sum(explained_s, elapsed_s, 3)
         check(elapsed_s >= 9, "three threads of 3 s, but only %.2f s", elapsed_s)
         wrong = []
+        print("  waited %.3f s for a processor" % waited)
         for name, seconds in truth.items():
             n_visits = seconds / 0.03
-            margin = 3 * math.sqrt(n_visits) * 2 / HZ + 0.03 * seconds
+            margin = 3 * math.sqrt(n_visits) * 2 / HZ + 0.5 * waited
             got = profile.total_of(name) / 1e9
             print("  %-14s %.3f s of %.3f, margin %.3f" % (name, got, seconds, margin))
             if abs(got - seconds) > margin:
                 wrong.append(name)
         if not wrong:
             return
-        print("  again: a loaded machine may keep the watcher from its processor")
+        print("  again")
     check(False, "wrong shares: %s", wrong)
 
 
@@ -130,10 +132,11 @@ def hard_places(_scratch):
         print("  %s: %s" % (what, report.stderr.strip()))
         profile = Folded("out.folded")
         truth = json.loads(result.stdout)
+        waited = truth.pop("waited")
         naps = sum(profile.total_of(name) for name in truth) / 1e9
         check(abs(naps - sum(truth.values())) < 0.1, "%s: %.2f of %.2f s", what, naps, sum(truth.values()))
         quiet = profile.total_of("work_nap") / 1e9
-        check(abs(quiet - truth["work_nap"]) < 0.15, "%s: %.2f of %.2f s in work_nap", what, quiet, truth["work_nap"])
+        check(abs(quiet - truth["work_nap"]) < 0.15 + 0.5 * waited, "%s: %.2f of %.2f s in work_nap", what, quiet, truth["work_nap"])
 
 
 if __name__ == "__main__":

@@ -202,10 +202,10 @@ static void mode_shares(void)
         pthread_create(&threads[i], NULL, share_run, shares[i]);
     for (unsigned i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    printf(
-        "{\"work_nap\": %.4f, \"work_wait\": %.4f, \"work_poll\": %.4f, \"work_compute\": %.4f}\n",
-        shares[0][0] + shares[1][0], shares[0][1] + shares[1][1], shares[0][2] + shares[1][2],
-        shares[0][3] + shares[1][3]);
+    printf("{\"work_nap\": %.4f, \"work_wait\": %.4f, \"work_poll\": %.4f, \"work_compute\": %.4f, "
+           "\"waited\": %.4f}\n",
+           shares[0][0] + shares[1][0], shares[0][1] + shares[1][1], shares[0][2] + shares[1][2],
+           shares[0][3] + shares[1][3], waited[0] + waited[1]);
 }
 
 static void mode_blocked(void)
