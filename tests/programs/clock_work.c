@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 #define PAGE_BYTES 4096u
 #define STATE_S 0.03 /* of one nap, wait, ... */
 #define MAX_THREADS 1000
