@@ -35,19 +35,17 @@ void clock_wall_arm(struct clock *clock, pid_t tid)
 }
 
 /* HOOK, EXIT */
-static void file_close(int *slot)
+static void file_close(int fd)
 {
-    int fd = *slot;
-    __atomic_store_n(slot, -1, __ATOMIC_SEQ_CST);
     if (fd >= 0 && fds_is_ours(fd))
         fds_close(fd);
 }
 
-/* HOOK, EXIT */
+/* The watcher may be about to read: it finds no file then, or is told of none. HOOK, EXIT */
 void clock_wall_disarm(struct clock *clock)
 {
-    file_close(&clock->look_fd);
-    file_close(&clock->wait_fd);
+    file_close(__atomic_exchange_n(&clock->look_fd, -1, __ATOMIC_SEQ_CST));
+    file_close(__atomic_exchange_n(&clock->wait_fd, -1, __ATOMIC_SEQ_CST));
 }
 
 /* The watcher: threads that have ended meanwhile are not there to get it. */

@@ -12,40 +12,40 @@
  * second of a busy processor. */
 struct known {
     const char *name;
-    uint32_t type;
     uint64_t config;
     uint64_t period;
+    uint32_t type;
     bool at_return;
 };
 
 static const struct known known_events[] = {
-    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 3000017, false},
-    {"cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 3000017, false},
-    {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 3000017, false},
-    {"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, 100003, false},
-    {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 10007, false},
-    {"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 500009, false},
-    {"branch-instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 500009, false},
-    {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 10007, false},
-    {"bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES, 100003, false},
-    {"stalled-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 1000003,
+    {"cycles", PERF_COUNT_HW_CPU_CYCLES, 3000017, PERF_TYPE_HARDWARE, false},
+    {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, 3000017, PERF_TYPE_HARDWARE, false},
+    {"instructions", PERF_COUNT_HW_INSTRUCTIONS, 3000017, PERF_TYPE_HARDWARE, false},
+    {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES, 100003, PERF_TYPE_HARDWARE, false},
+    {"cache-misses", PERF_COUNT_HW_CACHE_MISSES, 10007, PERF_TYPE_HARDWARE, false},
+    {"branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 500009, PERF_TYPE_HARDWARE, false},
+    {"branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 500009, PERF_TYPE_HARDWARE, false},
+    {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES, 10007, PERF_TYPE_HARDWARE, false},
+    {"bus-cycles", PERF_COUNT_HW_BUS_CYCLES, 100003, PERF_TYPE_HARDWARE, false},
+    {"stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 1000003, PERF_TYPE_HARDWARE,
      false},
-    {"stalled-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 1000003,
+    {"stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 1000003, PERF_TYPE_HARDWARE,
      false},
-    {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, 3000017, false},
+    {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, 3000017, PERF_TYPE_HARDWARE, false},
     /* Their unit is the nanosecond. */
-    {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000003, false},
-    {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 1000003, false},
-    {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, false},
-    {"faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, false},
-    {"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, false},
-    {"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, false},
-    {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, true},
-    {"cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, true},
-    {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, 1, true},
-    {"migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, 1, true},
-    {"alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS, 1, false},
-    {"emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS, 1, false},
+    {"cpu-clock", PERF_COUNT_SW_CPU_CLOCK, 1000003, PERF_TYPE_SOFTWARE, false},
+    {"task-clock", PERF_COUNT_SW_TASK_CLOCK, 1000003, PERF_TYPE_SOFTWARE, false},
+    {"page-faults", PERF_COUNT_SW_PAGE_FAULTS, 1, PERF_TYPE_SOFTWARE, false},
+    {"faults", PERF_COUNT_SW_PAGE_FAULTS, 1, PERF_TYPE_SOFTWARE, false},
+    {"minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, PERF_TYPE_SOFTWARE, false},
+    {"major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, PERF_TYPE_SOFTWARE, false},
+    {"context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, 1, PERF_TYPE_SOFTWARE, true},
+    {"cs", PERF_COUNT_SW_CONTEXT_SWITCHES, 1, PERF_TYPE_SOFTWARE, true},
+    {"cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, 1, PERF_TYPE_SOFTWARE, true},
+    {"migrations", PERF_COUNT_SW_CPU_MIGRATIONS, 1, PERF_TYPE_SOFTWARE, true},
+    {"alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS, 1, PERF_TYPE_SOFTWARE, false},
+    {"emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS, 1, PERF_TYPE_SOFTWARE, false},
 };
 
 #define CACHE_ACCESS_PERIOD 100003u

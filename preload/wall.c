@@ -14,7 +14,7 @@
 #include "session.h"
 #include "thread.h"
 
-#define WATCHER_STACK_BYTES (128u * 1024u)
+#define WATCHER_STACK_BYTES ((size_t)128 * 1024)
 #define LOCKED_BY_WATCHER 2u
 
 /* A thread that has been blocked for a while is looked at again after a small part of that. */

@@ -250,8 +250,8 @@ static void mode_fork(void)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
-    number = argc > 2 ? atol(argv[2]) : 0;
-    seconds = argc > 3 ? atof(argv[3]) : 0;
+    number = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+    seconds = argc > 3 ? strtod(argv[3], NULL) : 0;
     if (pipe(never) != 0)
         return 1;
     if (strcmp(mode, "shares") == 0) {
