@@ -19,7 +19,10 @@
 
 /* A thread that has been blocked for a while is looked at again after a small part of that. */
 #define BLOCKED_PART 64u
-#define LOOK_MAX_NS UINT64_C(16000000)
+#define LOOK_MAX_NS UINT64_C(64000000)
+
+/* The watcher wakes at least that often, for threads that are new. */
+#define SLEEP_MAX_NS UINT64_C(16000000)
 
 /* How much of a blocked thread's time a kill may cost. */
 #define FLUSH_NS UINT64_C(1000000000)
@@ -395,8 +398,8 @@ static void *watch(void *unused)
         if (soonest_ns == UINT64_MAX && phase == SESSION_RUNNING && has_no_thread())
             break;
         uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
-        if (soonest_ns == UINT64_MAX || soonest_ns > now_ns + LOOK_MAX_NS)
-            soonest_ns = now_ns + LOOK_MAX_NS;
+        if (soonest_ns > now_ns + SLEEP_MAX_NS)
+            soonest_ns = now_ns + SLEEP_MAX_NS;
         uint64_t from_ns = soonest_ns > now_ns ? soonest_ns : now_ns;
         tick_ns += period_ns;
         if (tick_ns < from_ns)
