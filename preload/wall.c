@@ -19,6 +19,8 @@
 
 /* A thread that has been blocked for a while is looked at again after a small part of that. */
 #define BLOCKED_PART 64u
+#define LONG_NS UINT64_C(256000000)
+#define LONG_PART 16u
 #define LOOK_MAX_NS UINT64_C(64000000)
 
 /* The watcher wakes at least that often, for threads that are new. */
@@ -266,13 +268,18 @@ static void look_at_moved(struct thread *thread, struct look *look)
 static void look_at_standing(struct thread *thread, struct look *look)
 {
     struct wall *wall = thread->wall;
-    uint64_t pause_ns = (look->now_ns - wall->moved_ns) / BLOCKED_PART;
+    uint64_t blocked_ns = look->now_ns - wall->moved_ns;
+    uint64_t pause_ns = blocked_ns / (blocked_ns < LONG_NS ? BLOCKED_PART : LONG_PART);
     if (!thread_lock(thread))
         return;
     bool needs_signal = wall->stand_node == 0 && settle(thread, look);
     wall->seen_ns = look->now_ns;
     wall->off_seen_ns = look->off_ns;
-    wall->next_look_ns = look->now_ns + (pause_ns < LOOK_MAX_NS ? pause_ns : LOOK_MAX_NS);
+    uint64_t next_ns = look->now_ns + (pause_ns < LOOK_MAX_NS ? pause_ns : LOOK_MAX_NS);
+    /* Many of them at once: it is each waking that costs. */
+    if (pause_ns > SLEEP_MAX_NS / 4)
+        next_ns += SLEEP_MAX_NS - next_ns % SLEEP_MAX_NS;
+    wall->next_look_ns = next_ns;
     if (look->off_ns - wall->off_saved_ns >= FLUSH_NS)
         credit_until(thread, look->off_ns, wall->stand_node, look->now_ns);
     thread_unlock(thread);
