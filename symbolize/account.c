@@ -49,9 +49,6 @@ static void add_threads(struct account *account, const struct recording *recordi
         case CAPTURE_CLOCK_TIMER:
             account->n_timer++;
             break;
-        case CAPTURE_CLOCK_WALL:
-            account->n_wall++;
-            break;
         case CAPTURE_CLOCK_EVENT:
             account->n_event_user += recording->threads[i].clock_errno != 0;
             break;
@@ -168,7 +165,6 @@ void account_add_totals(struct account *account, const struct account *other)
     account->n_perf += other->n_perf;
     account->n_perf_user += other->n_perf_user;
     account->n_timer += other->n_timer;
-    account->n_wall += other->n_wall;
     account->n_event_user += other->n_event_user;
     account->measure = other->measure;
     if (account->event == NULL && other->event != NULL)
@@ -215,8 +211,7 @@ static void append_clocks(const struct account *account, char *out, size_t out_b
         size_t n;
     } clocks[] = {{"perf task-clock", account->n_perf},
                   {"perf task-clock without kernel", account->n_perf_user},
-                  {"timer", account->n_timer},
-                  {"wall clock", account->n_wall}};
+                  {"timer", account->n_timer}};
     size_t most = 0;
     for (size_t i = 1; i < sizeof clocks / sizeof clocks[0]; i++) {
         if (clocks[i].n > clocks[most].n)
@@ -276,8 +271,12 @@ const char *account_format(const struct account *account, const char *wrote, cha
                account->n_event_user != 0 ? ", those in the kernel left out" : "");
         append_events(account, out, out_bytes, &used);
     } else {
-        append(out, out_bytes, &used, ", %.0f/s of %" PRIu32 "/s asked", rate,
-               account->frequency_hz);
+        /* Where elapsed time is measured, threads that block are not sampled at a rate. */
+        if (account->measure == ACCOUNT_CPU)
+            append(out, out_bytes, &used, ", %.0f/s of", rate);
+        else
+            append(out, out_bytes, &used, ",");
+        append(out, out_bytes, &used, " %" PRIu32 "/s asked", account->frequency_hz);
         append_clocks(account, out, out_bytes, &used);
         append_cpu(account, out, out_bytes, &used);
     }

@@ -47,7 +47,6 @@ struct account {
     size_t n_perf;           /* threads by the clock they got              */
     size_t n_perf_user;
     size_t n_timer;
-    size_t n_wall;
     size_t n_event_user; /* threads whose events in the kernel are left out  */
     size_t n_unended;    /* recordings without an end: killed, running */
     size_t n_warnings;   /* about damaged recordings                   */
