@@ -31,6 +31,7 @@ enum command_id {
 enum option_id {
     OPTION_FREQUENCY,
     OPTION_EVENT,
+    OPTION_PERIOD,
     OPTION_CLOCK,
     OPTION_OUTPUT,
     OPTION_FORMAT,

@@ -6,6 +6,7 @@
  * Symbolizing has a process of its own even here: whatever hostile debug information does to it,
  * the exit status is the command's and the recordings are not lost. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,54 @@ static bool prepare_folders(struct run *run, struct err *err)
             return false;
     return recording_dir_create(run->folder, run->preload.recording_dir,
                                 sizeof run->preload.recording_dir, err);
+}
+
+/* The library's answer to SAMPLER_CHECK (preload/options.h). */
+enum { CHECK_FINE = 3, CHECK_REFUSED = 4 };
+
+static bool prepare_check(void *context)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && preload_env_set(context) &&
+           setenv("SAMPLER_CHECK", "1", 1) == 0;
+}
+
+static bool is_kernel_event(const struct options *options)
+{
+    return !options_is(options, OPTION_EVENT, "cpu") && !options_is(options, OPTION_EVENT, "wall");
+}
+
+/* Whether this user, on this machine, can have the event: a process of our own asks the kernel as
+ * the command's would, and says why not. */
+static bool check_event(struct run *run, struct err *err)
+{
+    char self[] = "/proc/self/exe", version[] = "--version";
+    char *const argv[] = {self, version, NULL};
+    struct rusage usage;
+    pid_t child = 0;
+    int sys_errno = 0, wait_status = 0;
+    child_guard_enter(&run->guard);
+    bool started = child_start(&run->guard, argv, prepare_check, &run->preload, &child, &sys_errno);
+    if (started)
+        child_wait(&run->guard, child, &wait_status, &usage);
+    child_guard_leave(&run->guard);
+    if (!started)
+        return err_fail_errno(err, sys_errno, "cannot check the event");
+    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == CHECK_FINE)
+        return true;
+    bool told = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == CHECK_REFUSED;
+    return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s",
+                    told ? "" : "cannot check the event: the library did not answer");
+}
+
+/* Options that say nothing where something else is measured. */
+static void tell_unused_options(const struct options *options)
+{
+    bool is_event = is_kernel_event(options);
+    if (is_event && options->given[OPTION_FREQUENCY])
+        tell(OWN_NAME, "-F is for cpu and wall; of events, one in --period is sampled");
+    if (!is_event && options->given[OPTION_PERIOD])
+        tell(OWN_NAME, "--period is for kernel events; cpu and wall are sampled -F times a second");
 }
 
 static bool prepare_child(void *context)
@@ -214,6 +263,9 @@ int main(int argc, char **argv)
     int status = program_find(run.options.operands[0], path, sizeof path, &err);
     if (status != 0)
         return fail(&err, status);
+    tell_unused_options(&run.options);
+    if (is_kernel_event(&run.options) && !check_event(&run, &err))
+        return err.text[0] != '\0' ? fail(&err, LAUNCH_FAILED) : LAUNCH_FAILED;
     if (!program_check_preload(path, &err) || !prepare_folders(&run, &err))
         return fail(&err, LAUNCH_FAILED);
     status = run_command(&run, &err);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert.h"
 #include "cpuprofile.h"
 #include "json_write.h"
 
@@ -125,6 +126,7 @@ static bool write_thread(struct json *json, const struct profile *profile, uint3
     bool ok = cpuprofile_tree_init(&tree, profile, selection, err);
     if (ok) {
         uint64_t start_us = cpuprofile_axis_us(profile, 0);
+        convert_note_events(profile, notes);
         if (tree.is_cut)
             format_note(notes,
                         "chrome-trace: stacks deeper than %u frames keep their innermost ones",
@@ -139,7 +141,8 @@ static bool write_thread(struct json *json, const struct profile *profile, uint3
         begin_data(json, thread);
         uint64_t last_us = write_samples(json, &tree, selection);
         end_data(json);
-        uint64_t end_us = cpuprofile_axis_us(profile, profile->duration_ns);
+        uint64_t end_us =
+            cpuprofile_axis_us(profile, profile_counts_events(profile) ? 0 : profile->duration_ns);
         end_us = end_us > last_us ? end_us : last_us;
         begin_event(json, "ProfileChunk", PROFILER_CATEGORY, "P", ids, end_us);
         begin_data(json, thread);

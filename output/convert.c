@@ -29,6 +29,32 @@ static struct profile_lengths lengths_find(const struct profile *profile)
     return lengths;
 }
 
+bool profile_counts_events(const struct profile *profile)
+{
+    return profile->n_kinds > 0 && profile->kinds[0].unit == PROFILE_UNIT_EVENTS &&
+           profile_kind_find(profile, PROFILE_UNIT_NS) == profile->n_kinds &&
+           profile_kind_find(profile, PROFILE_UNIT_COUNT) == profile->n_kinds;
+}
+
+void convert_note_events(const struct profile *profile, const struct format_notes *notes)
+{
+    if (profile->n_samples == 0 || !profile_counts_events(profile))
+        return;
+    struct text name = profile_text(profile, profile->kinds[0].name);
+    format_note(notes,
+                "the format knows only time: 1 us stands for one of %.*s, laid end to end; the "
+                "times say nothing else",
+                (int)name.length, name.bytes);
+}
+
+/* What tells how long samples are on the line of their thread. */
+static struct profile_lengths line_lengths_find(const struct profile *profile)
+{
+    if (profile_counts_events(profile))
+        return (struct profile_lengths){.kind = 0, .ns_each = CONVERT_EVENT_NS};
+    return lengths_find(profile);
+}
+
 static uint64_t length_ns(const struct profile *profile, struct profile_lengths lengths,
                           size_t index)
 {
@@ -59,13 +85,13 @@ static size_t first_sample(const struct profile *profile, uint64_t thread)
 struct profile_timeline profile_timeline_make(const struct profile *profile)
 {
     return (struct profile_timeline){
-        .profile = profile, .lengths = lengths_find(profile), .end = profile->n_samples};
+        .profile = profile, .lengths = line_lengths_find(profile), .end = profile->n_samples};
 }
 
 struct profile_timeline profile_timeline_make_thread(const struct profile *profile, uint32_t thread)
 {
     return (struct profile_timeline){.profile = profile,
-                                     .lengths = lengths_find(profile),
+                                     .lengths = line_lengths_find(profile),
                                      .next = first_sample(profile, thread),
                                      .end = first_sample(profile, (uint64_t)thread + 1)};
 }
@@ -111,7 +137,7 @@ static void place_measured(const struct profile *profile, bool is_known, uint64_
 /* Nothing is known of a thread before its first sample: that one begins where it did. */
 static uint64_t line_start(const struct profile *profile, size_t index, uint64_t weight_ns)
 {
-    if (!profile->has_times)
+    if (!profile->has_times || profile_counts_events(profile))
         return 0;
     uint64_t time_ns = profile->samples[index].time_ns;
     return time_ns > weight_ns ? time_ns - weight_ns : 0;
@@ -131,7 +157,7 @@ bool profile_timeline_next(struct profile_timeline *timeline, struct profile_sli
         (struct profile_slice){.sample = index, .thread = sample->thread, .stack = sample->stack};
     if (index == 0 || sample[-1].thread != sample->thread)
         timeline->cursor_ns = line_start(profile, index, weight_ns);
-    if (!profile->has_times) {
+    if (!profile->has_times || profile_counts_events(profile)) {
         slice->begin_ns = timeline->cursor_ns;
         slice->end_ns = add_saturated(slice->begin_ns, weight_ns);
     } else if (profile->period != 0 && is_known) {

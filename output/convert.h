@@ -13,7 +13,8 @@
  *     most until the next sample of its thread.
  *   - weight unknown: from its time until the next one; the last one to the end of the profile.
  *   Without times the samples of each thread are laid end to end from 0: an invented line, which
- *   writers have to say.
+ *   writers have to say. So are those of a profile that counts events and nothing else: an event
+ *   takes no time, so each is shown as CONVERT_EVENT_NS (convert_note_events says it).
  *
  * Which samples share a span
  *   Consecutive ones of a thread without a gap whose stacks agree, from the outermost frame on, in
@@ -22,10 +23,20 @@
 #ifndef SAMPLER_CONVERT_H
 #define SAMPLER_CONVERT_H
 
+#include "format.h"
 #include "profile.h"
 
 /* A count whose period nobody knows is shown as this long (1 ms). */
 #define CONVERT_UNKNOWN_PERIOD_NS 1000000
+
+/* An event is shown as this long where a format knows only time (1 us). */
+#define CONVERT_EVENT_NS 1000
+
+/* Whether the profile's numbers are events, with no time and no count beside them. */
+bool profile_counts_events(const struct profile *profile);
+
+/* Says, once per output, that a format of times shows events, and as how long. */
+void convert_note_events(const struct profile *profile, const struct format_notes *notes);
 
 /* Number of the first kind of that unit, or n_kinds. */
 uint32_t profile_kind_find(const struct profile *profile, enum profile_unit unit);

@@ -5,6 +5,7 @@
  * time axis. */
 #include <string.h>
 
+#include "convert.h"
 #include "cpuprofile.h"
 #include "json_write.h"
 #include "profile_copy.h"
@@ -73,6 +74,8 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
 /* The end all files of a profile share, not before the last entry of this one. */
 static uint64_t end_us(const struct profile *profile, uint64_t last_us)
 {
+    if (profile_counts_events(profile))
+        return last_us; /* the line is made of events, and as long as they are */
     /* A thread's line may run a little late (convert.h), all ends are to be one. */
     uint64_t shared_us =
         cpuprofile_axis_us(profile, add_saturated(profile->duration_ns, profile->period));
@@ -130,6 +133,7 @@ static bool write_profile(const struct profile *profile, const struct format_opt
     struct cpuprofile_tree tree;
     bool ok = cpuprofile_tree_init(&tree, profile, selection, err);
     if (ok) {
+        convert_note_events(profile, notes);
         if (tree.is_cut)
             format_note(notes, "cpuprofile: stacks deeper than %u frames keep their innermost ones",
                         CPUPROFILE_MAX_DEPTH);

@@ -463,6 +463,8 @@ static void note_losses(const struct writer *w, const struct format_notes *notes
 {
     const struct profile *profile = w->profile;
     if (w->from_samples)
+        convert_note_events(profile, notes);
+    if (w->from_samples)
         format_note(notes,
                     "samples become blocks that last as long as the stack stays the same; "
                     "their number is not kept%s",

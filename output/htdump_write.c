@@ -329,6 +329,7 @@ bool htdump_write(const struct profile *profile, const struct format_options *op
     if (!ok)
         err_fail_memory(err);
     ok = ok && htdump_calls_put(&writer, err);
+    convert_note_events(profile, notes);
     if (ok && profile->n_samples != 0 && !profile->has_times)
         format_note(notes, "the profile has no times: the calls HawkTracer shows are laid end to "
                            "end, in no order in which they happened");

@@ -129,6 +129,8 @@ struct capture_header {
     uint64_t n_threads_found;   /* threads not made by pthread_create that were found and covered;
                                    they are in n_threads too */
     uint64_t n_children_missed; /* children that cannot be recorded (CHILD)                     */
+    uint64_t n_events; /* of weight_unit EVENTS: what the threads' counters had come to when they
+                          were last read, at the end of each thread and of the process */
 };
 
 struct capture_chunk {
@@ -139,9 +141,11 @@ struct capture_chunk {
 };
 
 enum capture_tag {
-    CAPTURE_PAD = 0,  /* nothing; one byte  */
-    CAPTURE_INFO = 1, /* text key, text value: "command" (argv[0..] joined by NUL), "exe", "cwd",
-                         "host", "unwinder", "clock-fallback" (why), "version" */
+    CAPTURE_PAD = 0, /* nothing; one byte  */
+    CAPTURE_INFO =
+        1, /* text key, text value: "command" (argv[0..] joined by NUL), "exe", "cwd",
+              "host", "unwinder", "clock-fallback" (why), "event" (the event's name), "version"
+            */
     CAPTURE_THREAD_START =
         2, /* varint tid, varint time since start_time_ns (absolute: sets the stream's time), varint
               cpu_ns of the thread when its sampling began, text name */

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 
 #include "clock_engine.h"
+#include "os.h"
 
 /* Ticks of the timer beside a perf event: no faster than the kernel's own tick is of use. */
 #define HELPER_PERIOD_NS UINT64_C(4000000)
@@ -14,20 +16,38 @@
  * right. */
 static struct clock_settings settings;
 static enum options_clock wanted;
+static bool is_wall;
 static int perf_errno;      /* of the event with the kernel in it */
 static int perf_user_errno; /* of the event without */
 
 /* SETUP */
 void clock_setup(const struct options *options)
 {
-    settings = (struct clock_settings){.period_ns = options->period_ns, .signo = options->signo};
+    bool is_event = options->measure == OPTIONS_EVENT;
+    settings = (struct clock_settings){.period_ns = options->period_ns,
+                                       .event_period = options->step,
+                                       .event = is_event ? &options->event : NULL,
+                                       .signo = options->signo};
     wanted = options->clock;
+    is_wall = options->measure == OPTIONS_WALL;
 }
 
 /* any context */
 void clock_init(struct clock *clock)
 {
-    *clock = (struct clock){.perf_fd = -1, .timer_id = -1};
+    *clock = (struct clock){.perf_fd = -1, .timer_id = -1, .look_fd = -1, .wait_fd = -1};
+}
+
+/* any context */
+int clock_signo(void)
+{
+    return settings.signo;
+}
+
+/* Events that the kernel raises while it runs itself: without its share there are none. */
+static bool happens_in_kernel(const struct event *event)
+{
+    return event->at_return;
 }
 
 /* Errors that will not change for the next thread, as opposed to a table that is full just now. */
@@ -51,10 +71,81 @@ static int perf_try(struct clock *clock, pid_t tid, uint64_t first_ns, bool with
 }
 
 /* SETUP, HOOK */
+static bool event_arm(struct clock *clock, pid_t tid, uint64_t first)
+{
+    bool with_kernel = !settings.event->user_only;
+    clock->kind = CAPTURE_CLOCK_EVENT;
+    if (with_kernel) {
+        clock->why_errno = perf_try(clock, tid, first, true);
+        if (clock->why_errno == 0)
+            return true;
+        if (happens_in_kernel(settings.event) ||
+            (clock->why_errno != EACCES && clock->why_errno != EPERM)) {
+            clock->kind = CAPTURE_CLOCK_NONE;
+            return false;
+        }
+    }
+    int user_error = perf_try(clock, tid, first, false);
+    if (user_error == 0)
+        return true;
+    clock->why_errno = user_error;
+    clock->kind = CAPTURE_CLOCK_NONE;
+    return false;
+}
+
+/* What to do about an error of perf_event_open. SETUP */
+static const char *advice_for(int error)
+{
+    switch (error) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        return "this machine does not count it (virtual machines often have no hardware counters): "
+               "cpu, wall and page-faults need none";
+    case EINVAL:
+        return "the kernel does not take samples of it";
+    case EACCES:
+    case EPERM:
+        return "not allowed: it needs /proc/sys/kernel/perf_event_paranoid at 1 or below, the "
+               "capability CAP_PERFMON, and a container that does not forbid perf_event_open";
+    case ENOSYS:
+        return "this kernel or container has no perf_event_open: cpu and wall need none";
+    default:
+        return NULL;
+    }
+}
+
+/* SETUP */
+bool clock_check(struct line *why)
+{
+    if (settings.event == NULL)
+        return true;
+    if (settings.event->at_return && !clock_perf_can_wait()) {
+        line_add(why, "it needs Linux 6.1");
+        return false;
+    }
+    struct clock probe = {.perf_fd = -1, .timer_id = -1, .look_fd = -1, .wait_fd = -1};
+    bool is_armed = event_arm(&probe, 0, UINT64_C(1) << 40);
+    int error = probe.why_errno;
+    clock_disarm(&probe);
+    if (is_armed)
+        return true;
+    const char *advice = advice_for(error);
+    line_add(why, advice != NULL ? advice : strerror(error));
+    return false;
+}
+
+/* SETUP, HOOK */
 bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns)
 {
     int perf_error = 0;
+    uint64_t counted = clock->counted;
     clock_init(clock);
+    clock->counted = counted;
+    if (settings.event != NULL)
+        return event_arm(clock, tid, first_ns);
+    if (is_wall)
+        clock_wall_arm(clock, tid);
     if (wanted != OPTIONS_CLOCK_TIMER) {
         perf_error = perf_try(clock, tid, first_ns, true);
         if (perf_error == 0) {
@@ -81,7 +172,10 @@ bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns)
 /* HOOK, EXIT */
 bool clock_disarm(struct clock *clock)
 {
+    if (clock->kind == CAPTURE_CLOCK_EVENT)
+        clock->counted += clock_perf_count(clock, false);
     clock_perf_disarm(clock);
+    clock_wall_disarm(clock);
     bool is_silent = clock_timer_disarm(clock);
     clock->kind = CAPTURE_CLOCK_NONE;
     return is_silent;
@@ -92,6 +186,7 @@ void clock_abandon(struct clock *clock)
 {
     clock->timer_id = -1;
     clock_perf_disarm(clock);
+    clock_wall_disarm(clock);
     clock->kind = CAPTURE_CLOCK_NONE;
 }
 
@@ -101,9 +196,20 @@ enum clock_tick clock_tick_of(const struct clock *clock, const siginfo_t *info)
     if (clock->perf_fd >= 0 && (info->si_code == POLL_IN || info->si_code == POLL_HUP) &&
         info->si_fd == clock->perf_fd)
         return CLOCK_TICK_MAIN;
+    if (is_wall && clock_wall_sent(info))
+        return CLOCK_TICK_LOOK;
+    if (clock->perf_fd >= 0 && clock_perf_sent(clock, info))
+        return CLOCK_TICK_MAIN;
     if (clock->timer_id >= 0 && clock_timer_sent(clock, info))
         return clock->kind == CAPTURE_CLOCK_TIMER ? CLOCK_TICK_MAIN : CLOCK_TICK_HELPER;
     return CLOCK_TICK_FOREIGN;
+}
+
+/* SIGNAL, HOOK */
+bool clock_tick_is_ours(const siginfo_t *info)
+{
+    return (info->si_signo == SIGTRAP && info->si_code == CLOCK_TRAP_OF_PERF) ||
+           (is_wall && clock_wall_sent(info));
 }
 
 /* SIGNAL */
@@ -111,6 +217,23 @@ void clock_ticked(struct clock *clock)
 {
     if (unlikely(clock->first_period)) {
         clock->first_period = false;
-        clock_perf_set_period(clock, settings.period_ns);
+        clock_perf_set_period(clock,
+                              settings.event != NULL ? settings.event_period : settings.period_ns);
     }
+}
+
+/* SIGNAL */
+uint64_t clock_read(const struct clock *clock, pid_t tid)
+{
+    if (settings.event != NULL)
+        return clock->counted + clock_perf_count(clock, false);
+    return os_clock_ns(tid != 0 ? os_thread_clock(tid) : CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* SIGNAL */
+uint64_t clock_read_tick(const struct clock *clock)
+{
+    if (settings.event != NULL)
+        return clock->counted + clock_perf_count(clock, true);
+    return os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -27,7 +27,7 @@ SIGNAL_SAFE static inline bool is_overrun(const struct thread *thread, uint64_t 
 }
 
 /* A tick of our clock in a thread we know. SIGNAL */
-SIGNAL_SAFE static void take_tick(struct thread *thread, const void *context)
+SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, const void *context)
 {
     struct capture_header *header = session.recording.header;
     recording_count(&header->n_ticks, 1);
@@ -36,31 +36,41 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, const void *context)
         return;
     /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
      * is not our handler's time, so the account begins behind it. */
-    uint64_t steps = grid_advance(&thread->grid, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    uint64_t now = clock_read_tick(&thread->clock);
+    uint64_t steps = grid_advance(&thread->grid, now);
+    if (thread->wall != NULL)
+        steps += wall_wait_steps(thread->wall);
+    if (tick == CLOCK_TICK_LOOK)
+        steps += wall_steps(thread->wall, now);
     uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);
     if (steps > 0)
         sample_take(thread, context, time_ns, steps);
-    uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC), most_ns = PAUSE_MAX_PERIODS * header->period;
+    else if (tick == CLOCK_TICK_LOOK)
+        sample_locate(thread, context); /* where it stands from now on, whatever that will weigh */
+    uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC),
+             most_ns = PAUSE_MAX_PERIODS * session.options.period_ns;
     recording_count(&header->handler_ns, end_ns - time_ns);
     thread->sample_end_ns = end_ns;
     thread->sample_ns = end_ns - time_ns < most_ns ? end_ns - time_ns : most_ns;
 }
 
 /* Our clock's tick, whatever state we are in. SIGNAL */
-SIGNAL_SAFE static void on_tick(struct thread *thread, const void *context)
+SIGNAL_SAFE static void on_tick(struct thread *thread, enum clock_tick tick, const void *context)
 {
     __atomic_store_n(&thread->n_ticks, thread->n_ticks + 1, __ATOMIC_RELAXED);
-    if (unlikely(__atomic_load_n(&thread->in_handler, __ATOMIC_RELAXED) != 0)) {
-        if (session_phase() == SESSION_RUNNING)
+    /* First the mark, then the question whether we still run: session.c stores the phase first and
+     * then looks for marks, so one of the two sees the other. */
+    uint32_t holder = 0;
+    if (unlikely(!__atomic_compare_exchange_n(&thread->in_handler, &holder, 1, false,
+                                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))) {
+        /* The watcher writes what it saw, and loses nothing by this tick. */
+        if (holder == 1 && session_phase() == SESSION_RUNNING)
             recording_count(&session.recording.header->lost[CAPTURE_LOST_NESTED], 1);
         return;
     }
-    /* First the mark, then the question whether we still run: session.c stores the phase first and
-     * then looks for marks, so one of the two sees the other. */
-    __atomic_store_n(&thread->in_handler, 1, __ATOMIC_SEQ_CST);
     if (likely(session_phase() == SESSION_RUNNING &&
                __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == THREAD_LIVE))
-        take_tick(thread, context);
+        take_tick(thread, tick, context);
     __atomic_store_n(&thread->in_handler, 0, __ATOMIC_RELEASE);
 }
 
@@ -68,6 +78,8 @@ SIGNAL_SAFE static void on_tick(struct thread *thread, const void *context)
  * threads are never given back, so what was a clock's place still is one. SIGNAL, HOOK */
 bool handler_is_late_tick(const siginfo_t *info)
 {
+    if (clock_tick_is_ours(info))
+        return true;
     if (info->si_code == POLL_IN || info->si_code == POLL_HUP)
         return fds_was_ours(info->si_fd);
     if (info->si_code != SI_TIMER)
@@ -85,8 +97,11 @@ SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
     struct thread *thread = thread_self;
     if (unlikely(thread == NULL) && session_phase() == SESSION_RUNNING)
         thread = thread_adopt();
-    if (likely(thread != NULL && clock_tick_of(&thread->clock, info) != CLOCK_TICK_FOREIGN))
-        on_tick(thread, context);
+    enum clock_tick tick = CLOCK_TICK_FOREIGN;
+    if (likely(thread != NULL))
+        tick = clock_tick_of(&thread->clock, info);
+    if (likely(tick != CLOCK_TICK_FOREIGN))
+        on_tick(thread, tick, context);
     else if (!handler_is_late_tick(info))
         program_signal_arrived(signo, info, context, thread != NULL && thread->mask_blocked);
     restart_interrupted_call(context);

@@ -80,7 +80,6 @@ static uint64_t number_of(const char *name, uint64_t min, uint64_t max, const ch
 }
 
 static const struct word flag_words[] = {{"0", 0}, {"1", 1}, {NULL, 0}};
-static const struct word event_words[] = {{"cpu", 0}, {NULL, 0}};
 static const struct word follow_words[] = {{"all", 1}, {"none", 0}, {NULL, 0}};
 static const struct word handler_words[] = {{"sample", 0}, {"empty", 1}, {NULL, 0}};
 static const struct word clock_words[] = {{"auto", OPTIONS_CLOCK_AUTO},
@@ -107,6 +106,29 @@ static int signal_of(const char *name)
     return SIGPROF;
 }
 
+/* What is measured. An event that cannot be used is no reason to measure another thing: nothing is
+ * sampled then. SETUP */
+static void read_event(struct options *options)
+{
+    const char *name = value_of("SAMPLER_EVENT");
+    options->measure = OPTIONS_CPU;
+    options->step = options->period_ns;
+    if (name == NULL || strcmp(name, "cpu") == 0)
+        return;
+    if (strcmp(name, "wall") == 0) {
+        options->measure = OPTIONS_WALL;
+        return;
+    }
+    options->measure = OPTIONS_EVENT;
+    const char *why = NULL;
+    if (!event_parse(name, &options->event, &why))
+        options->event_bad = why;
+    options->step = number_of("SAMPLER_PERIOD", 1, UINT64_C(1) << 48, "expected a number of events",
+                              options->event.default_period);
+    if (options->event.at_return)
+        options->signo = SIGTRAP; /* the only one that such ticks send */
+}
+
 /* SETUP */
 void options_read(struct options *options)
 {
@@ -128,7 +150,8 @@ void options_read(struct options *options)
     options->keep = word_of("SAMPLER_KEEP", flag_words, "expected 0 or 1", 0) != 0;
     options->empty_handler =
         word_of("SAMPLER_HANDLER", handler_words, "expected sample or empty", 0) != 0;
-    word_of("SAMPLER_EVENT", event_words, "only cpu can be measured by this build", 0);
+    options->check = word_of("SAMPLER_CHECK", flag_words, "expected 0 or 1", 0) != 0;
+    read_event(options);
 }
 
 /* any context but SIGNAL */

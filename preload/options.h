@@ -3,7 +3,8 @@
  *   SAMPLER_OUTPUT         pattern of the output file            %n.%p.folded
  *                          %n command, %p pid, %h host, %r MPI or Slurm rank, %% percent
  *   SAMPLER_FREQUENCY      samples per second of CPU time        999      (1..100000)
- *   SAMPLER_EVENT          what is measured                      cpu
+ *   SAMPLER_EVENT          cpu, wall or an event (event.h)       cpu
+ *   SAMPLER_PERIOD         events from one sample to the next    by event
  *   SAMPLER_CLOCK          auto, perf or timer                   auto
  *   SAMPLER_UNWINDER       table, libunwind or fp                table
  *   SAMPLER_FOLLOW         all: children by fork and exec too; none: this process only    all
@@ -14,6 +15,7 @@
  *                          into a profile by it, not by the library
  *   SAMPLER_SIGNAL         number of the signal to use, 1 to 31  SIGPROF
  *   SAMPLER_MAX_NODES      stack table limit of one stream       1048576
+ *   SAMPLER_CHECK          1: say whether the event can be had and end, with OPTIONS_CHECK_...
  *   SAMPLER_HANDLER        empty: take ticks, record nothing (what a benchmark compares with)
  *
  * A value that cannot be used is said in one line on stderr, and the default is used. Names with
@@ -25,15 +27,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "event.h"
 #include "unwind.h"
 
 enum options_clock { OPTIONS_CLOCK_AUTO, OPTIONS_CLOCK_PERF, OPTIONS_CLOCK_TIMER };
+
+/* What is measured: the unit of weights follows from it. */
+enum options_measure { OPTIONS_CPU, OPTIONS_WALL, OPTIONS_EVENT };
+
+/* Exit statuses of a process that was only to check (SAMPLER_CHECK). */
+#define OPTIONS_CHECK_FINE 3
+#define OPTIONS_CHECK_REFUSED 4
 
 struct options {
     const char *output; /* borrowed from the environment as it was at the start: copied */
     const char *tool;
     const char *recording_dir; /* NULL: none */
-    uint64_t period_ns;
+    uint64_t period_ns; /* of time, also where events are counted: how long things may take */
+    uint64_t step;      /* of the grid, what a sample weighs: period_ns, or events */
+    enum options_measure measure;
+    struct event event;    /* of OPTIONS_EVENT                          */
+    const char *event_bad; /* why the event asked for is none; NULL: it is one */
+    bool check;
     uint32_t frequency_hz;
     uint32_t max_nodes;
     int signo;

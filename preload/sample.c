@@ -122,7 +122,11 @@ bool sample_locate(struct thread *thread, const void *context)
 {
     const struct unwind_frame *frames;
     struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
-    return stack_node(thread, frames, &result) != ADD_NO_ROOM;
+    if (stack_node(thread, frames, &result) == ADD_NO_ROOM)
+        return false;
+    if (thread->wall != NULL)
+        wall_note_place(thread, context, frames, result.n_frames);
+    return true;
 }
 
 /* A name set by the thread itself is noticed in time for a program that gets killed, at little
@@ -142,7 +146,10 @@ SIGNAL_SAFE static void look_at_name(struct thread *thread)
 /* SIGNAL, HOOK, EXIT */
 bool sample_is_late(const struct thread *thread, uint64_t steps)
 {
-    return steps > TAIL_MAX_STEPS && steps * thread->grid.period_ns > TAIL_MAX_NS;
+    /* Events have no such measure: their counter is exact, and it takes a raw system call to keep
+     * back a tick of theirs. */
+    return session.options.measure != OPTIONS_EVENT && steps > TAIL_MAX_STEPS &&
+           steps * thread->grid.period_ns > TAIL_MAX_NS;
 }
 
 /* Steps of this tick without those that were held back and have no stack to go to. SIGNAL */
@@ -178,6 +185,26 @@ void sample_take(struct thread *thread, const void *context, uint64_t time_ns, u
     look_at_name(thread);
     if (unlikely(children_are_waiting()))
         children_write(thread);
+    if (thread->wall != NULL)
+        wall_note_place(thread, context, frames, result.n_frames);
+}
+
+/* The watcher (wall.h) */
+void sample_known(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node)
+{
+    if (!stream_put_sample(&thread->stream, time_ns, steps, node)) {
+        lose(CAPTURE_LOST_DISK, steps);
+        return;
+    }
+    thread->n_samples++;
+    recording_count(&session.n_samples, 1);
+}
+
+/* The watcher; HOOK, EXIT */
+void sample_credit(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node)
+{
+    if (!stream_put_credit(&thread->stream, time_ns, steps, node))
+        lose(CAPTURE_LOST_DISK, steps);
 }
 
 /* HOOK, EXIT */
@@ -187,7 +214,6 @@ void sample_credit_tail(struct thread *thread, uint64_t steps)
         lose(thread->is_held_back ? CAPTURE_LOST_BLOCKED : CAPTURE_LOST_TAIL, steps);
     else if (thread->last_node == 0)
         lose(CAPTURE_LOST_TAIL, steps);
-    else if (!stream_put_credit(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), steps,
-                                thread->last_node))
-        lose(CAPTURE_LOST_DISK, steps);
+    else
+        sample_credit(thread, os_clock_ns(CLOCK_MONOTONIC), steps, thread->last_node);
 }

@@ -25,6 +25,21 @@ bool session_is_ours(void)
 }
 
 /* SETUP, HOOK */
+static enum capture_clock clock_asked(void)
+{
+    const struct options *options = &session.options;
+    switch (options->measure) {
+    case OPTIONS_EVENT:
+        return CAPTURE_CLOCK_EVENT;
+    case OPTIONS_WALL:
+        return CAPTURE_CLOCK_WALL;
+    case OPTIONS_CPU:
+        break;
+    }
+    return options->clock == OPTIONS_CLOCK_TIMER ? CAPTURE_CLOCK_TIMER : CAPTURE_CLOCK_PERF;
+}
+
+/* SETUP, HOOK */
 static struct capture_header header_make(void)
 {
     struct capture_header header = {
@@ -35,11 +50,12 @@ static struct capture_header header_make(void)
         .arch = CAPTURE_X86_64,
         .pid = (uint32_t)session.pid,
         .ppid = (uint32_t)getppid(),
-        .period = session.options.period_ns,
+        .period = session.options.step,
+        .weight_unit =
+            session.options.measure == OPTIONS_EVENT ? CAPTURE_UNIT_EVENTS : CAPTURE_UNIT_NS,
         .frequency_hz = session.options.frequency_hz,
         .time_unit_ns = RECORDING_TIME_UNIT_NS,
-        .clock =
-            session.options.clock == OPTIONS_CLOCK_TIMER ? CAPTURE_CLOCK_TIMER : CAPTURE_CLOCK_PERF,
+        .clock = (uint32_t)clock_asked(),
         .start_time_ns = os_clock_ns(CLOCK_MONOTONIC),
         .start_realtime_ns = os_clock_ns(CLOCK_REALTIME),
         .start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
@@ -122,7 +138,22 @@ static void put_infos(struct stream *stream)
         stream_put_info(stream, "host", names.nodename, strlen(names.nodename));
     const char *unwinder = options_unwinder_name(session.options.unwinder);
     stream_put_info(stream, "unwinder", unwinder, strlen(unwinder));
+    if (session.options.measure == OPTIONS_EVENT)
+        stream_put_info(stream, "event", session.options.event.name,
+                        strlen(session.options.event.name));
     stream_put_info(stream, "version", SAMPLER_VERSION, strlen(SAMPLER_VERSION));
+}
+
+/* SETUP, HOOK */
+static void say_no_watcher(int error)
+{
+    char bytes[200];
+    struct line line;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, "wall needs a thread of ours, and none can be started: ");
+    line_add(&line, strerror(error));
+    line_add(&line, "; nothing is sampled");
+    line_say(&line);
 }
 
 /* SETUP, HOOK */
@@ -132,6 +163,10 @@ bool session_begin(void)
     if (!open_recording())
         return false;
     struct thread *thread = thread_reserve_locked();
+    if (thread != NULL && session.options.measure == OPTIONS_WALL && !wall_start()) {
+        say_no_watcher(errno);
+        thread = NULL;
+    }
     if (thread == NULL) {
         unlink(session.recording.path);
         recording_abandon(&session.recording);
@@ -153,6 +188,7 @@ void session_restart(bool is_child)
     __atomic_store_n(&session.phase, SESSION_OFF, __ATOMIC_SEQ_CST);
     if (phase == SESSION_OFF)
         return;
+    wall_stop(is_child);
     session.n_streams = 0;
     session.n_samples = 0;
     thread_registry_restart();

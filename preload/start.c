@@ -76,7 +76,7 @@ static void begin_thread(const char *name)
             return;
         tid = tid * 10 + (*c - '0');
     }
-    if (tid == 0 || tid == os_gettid())
+    if (tid == 0 || tid == os_gettid() || wall_is_watcher(tid))
         return;
     struct thread *thread = thread_reserve();
     if (thread != NULL)
@@ -124,6 +124,34 @@ static void choose_unwinder(void)
     session.options.unwinder = UNWIND_TABLE;
 }
 
+/* Whether what was asked for can be measured; says why not. Ends a process that is there only to
+ * ask (sampler-run does, before it starts the command). SETUP */
+static bool can_measure(void)
+{
+    char bytes[400], reason_bytes[300];
+    struct line line, reason;
+    const struct options *options = &session.options;
+    line_init(&reason, reason_bytes, sizeof reason_bytes);
+    bool can = options->event_bad == NULL;
+    if (!can)
+        line_add(&reason, options->event_bad);
+    else
+        can = clock_check(&reason);
+    if (!can) {
+        line_init(&line, bytes, sizeof bytes);
+        line_add(&line, "cannot measure ");
+        line_add(&line, options->event.name[0] != '\0' ? options->event.name : "this event");
+        line_add(&line, ": ");
+        line_add(&line, reason_bytes);
+        if (!options->check)
+            line_add(&line, "; nothing is sampled");
+        line_say(&line);
+    }
+    if (options->check)
+        _exit(can ? OPTIONS_CHECK_FINE : OPTIONS_CHECK_REFUSED);
+    return can;
+}
+
 /* SETUP */
 static void start(void)
 {
@@ -133,15 +161,17 @@ static void start(void)
     line_remember_stderr();
     report_setup();
     options_read(&session.options);
+    clock_setup(&session.options);
     ours = os_signal_bit(session.options.signo);
     if (!session.options.follow)
         leave_environment();
     else
         exec_env_setup(report_library_path());
     hooks_syscall_setup();
+    if (!can_measure())
+        return;
     modules_init();
     choose_unwinder();
-    clock_setup(&session.options);
     if (!hooks_threads_setup() || !hooks_process_setup()) {
         say("out of thread keys or exit handlers; nothing is sampled");
         return;

@@ -74,7 +74,10 @@ static struct thread *slot_make(void)
         if (thread->unwind == NULL)
             stack_table_deinit(&thread->stacks);
     }
-    if (thread->unwind == NULL) {
+    bool is_wall = session.options.measure == OPTIONS_WALL;
+    if (is_wall && thread->unwind != NULL)
+        thread->wall = wall_create();
+    if (thread->unwind == NULL || (is_wall && thread->wall == NULL)) {
         os_unmap(thread, sizeof *thread);
         return NULL;
     }
@@ -159,12 +162,12 @@ void thread_phase_skip(void)
 }
 
 /* SETUP, HOOK */
-static uint64_t next_phase_ns(void)
+static uint64_t next_phase(void)
 {
     uint64_t n = __atomic_fetch_add(&n_phases, 1, __ATOMIC_RELAXED);
     if (n == 0)
         phase_random = os_random();
-    return grid_phase_ns(session.options.period_ns, phase_random, n);
+    return grid_phase_ns(session.options.step, phase_random, n);
 }
 
 /* What begins anew with each thread, and THREAD_START. SETUP, HOOK */
@@ -180,7 +183,12 @@ static void begin_records(struct thread *thread, pid_t tid, uint64_t start_cpu_n
     thread->n_path = 0;
     thread->destructor_rounds = 0;
     thread_name_read(thread, mine, thread->name);
-    grid_init(&thread->grid, session.options.period_ns, start_cpu_ns, next_phase_ns());
+    clock_init(&thread->clock);
+    thread->n_events_told = 0;
+    if (thread->wall != NULL)
+        wall_reset(thread->wall, start_cpu_ns);
+    bool by_events = session.options.measure == OPTIONS_EVENT;
+    grid_init(&thread->grid, session.options.step, by_events ? 0 : start_cpu_ns, next_phase());
     const struct stream_thread_start start = {.tid = (uint64_t)tid,
                                               .time_ns = os_clock_ns(CLOCK_MONOTONIC),
                                               .cpu_ns = start_cpu_ns,
@@ -199,7 +207,8 @@ static void tell_fallback(struct thread *thread)
     struct line line;
     line_init(&line, bytes, sizeof bytes);
     line_add(&line, thread->clock.kind == CAPTURE_CLOCK_TIMER ? "perf_event_open: "
-                    : thread->clock.kind == CAPTURE_CLOCK_PERF_USER
+                    : thread->clock.kind == CAPTURE_CLOCK_PERF_USER ||
+                            thread->clock.kind == CAPTURE_CLOCK_EVENT
                         ? "perf_event_open with kernel time: "
                         : "no clock: ");
     line_add(&line, strerror(thread->clock.why_errno));
@@ -207,9 +216,10 @@ static void tell_fallback(struct thread *thread)
 }
 
 /* SETUP, HOOK */
-static void begin_clock(struct thread *thread, pid_t tid_if_other, uint64_t cpu_now_ns)
+static void begin_clock(struct thread *thread, pid_t tid_if_other)
 {
-    bool armed = clock_arm(&thread->clock, tid_if_other, grid_wait_ns(&thread->grid, cpu_now_ns));
+    uint64_t now = clock_read(&thread->clock, tid_if_other);
+    bool armed = clock_arm(&thread->clock, tid_if_other, grid_wait_ns(&thread->grid, now));
     stream_put_clock(&thread->stream, thread->clock.kind, thread->clock.why_errno);
     tell_fallback(thread);
     if (!armed)
@@ -223,7 +233,7 @@ void thread_begin(struct thread *thread, uint64_t start_cpu_ns)
     begin_records(thread, os_gettid(), start_cpu_ns, true);
     thread_self = thread;
     __atomic_store_n(&thread->state, THREAD_LIVE, __ATOMIC_RELEASE);
-    begin_clock(thread, 0, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    begin_clock(thread, 0);
 }
 
 /* SETUP */
@@ -232,14 +242,14 @@ void thread_begin_other(struct thread *thread, pid_t tid)
     uint64_t cpu_ns = os_clock_ns(os_thread_clock(tid));
     begin_records(thread, tid, cpu_ns, false);
     __atomic_store_n(&thread->state, THREAD_LIVE, __ATOMIC_RELEASE);
-    begin_clock(thread, tid, cpu_ns);
+    begin_clock(thread, tid);
 }
 
 /* HOOK */
 void thread_rearm(struct thread *thread)
 {
-    uint64_t cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    clock_arm(&thread->clock, 0, grid_wait_ns(&thread->grid, cpu_ns));
+    uint64_t now = clock_read(&thread->clock, 0);
+    clock_arm(&thread->clock, 0, grid_wait_ns(&thread->grid, now));
 }
 
 /* SIGNAL */
@@ -263,14 +273,24 @@ static void locate_here(struct thread *thread)
         sample_locate(thread, &here);
 }
 
-/* Credits what `thread` used up to `cpu_ns` of its clock. HOOK, EXIT */
-static void settle_at(struct thread *thread, bool mine, uint64_t cpu_ns)
+/* Credits what `thread` used up to `now` of its clock (0 = it cannot be read). HOOK, EXIT */
+static void settle_at(struct thread *thread, bool mine, uint64_t now)
 {
-    uint64_t steps = grid_advance(&thread->grid, cpu_ns);
-    if (steps == 0)
+    if (now == 0)
+        return;
+    if (session.options.measure == OPTIONS_EVENT && now > thread->n_events_told) {
+        recording_count(&session.recording.header->n_events, now - thread->n_events_told);
+        thread->n_events_told = now;
+    }
+    uint64_t steps = grid_advance(&thread->grid, now);
+    if (steps == 0 && thread->wall == NULL)
         return;
     if (thread->last_node == 0 && mine)
         locate_here(thread);
+    if (thread->wall != NULL)
+        wall_settle(thread, now);
+    if (steps == 0)
+        return;
     if (!mine && sample_is_late(thread, steps))
         thread->is_held_back = held_back_now(thread->tid);
     sample_credit_tail(thread, steps);
@@ -285,7 +305,7 @@ static uint64_t cpu_ns_of(const struct thread *thread, bool mine)
 /* HOOK, EXIT */
 void thread_settle(struct thread *thread, bool mine)
 {
-    settle_at(thread, mine, cpu_ns_of(thread, mine));
+    settle_at(thread, mine, clock_read(&thread->clock, mine ? 0 : thread->tid));
 }
 
 /* The state is ENDING by the caller's hand. HOOK, EXIT */
@@ -299,7 +319,8 @@ static void end_records(struct thread *thread, bool mine)
     /* A thread without a sample walked its first stack just now, which took longer than all the
      * rest: up to the number that is written as its end everything counts. */
     uint64_t cpu_ns = cpu_ns_of(thread, mine);
-    settle_at(thread, mine, cpu_ns);
+    if (session.options.measure != OPTIONS_EVENT)
+        settle_at(thread, mine, cpu_ns);
     if (mine && children_are_waiting())
         children_write(thread);
     stream_put_thread_end(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), cpu_ns);
@@ -341,6 +362,8 @@ void thread_end(struct thread *thread)
     thread->is_held_back = (before & ours) != 0;
     if (!claim_end(thread))
         return; /* the process ends, and has done it for us; memory stays */
+    while (__atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0)
+        sched_yield(); /* the watcher has seen it alive */
     clock_disarm(&thread->clock);
     end_records(thread, true);
     thread_self = NULL;

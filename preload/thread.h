@@ -23,6 +23,7 @@
 #include "stack_table.h"
 #include "stream.h"
 #include "unwind.h"
+#include "wall.h"
 
 #define THREAD_CUTS 8u
 
@@ -32,19 +33,21 @@ struct thread {
     struct thread *next_slot; /* all slots, from thread_slots; set once, before it is published   */
     struct thread *next_free; /* under the registry lock                                          */
     uint32_t state;           /* enum thread_state; atomic                                        */
-    uint32_t in_handler;      /* atomic: 1 while its handler may write to the stream. Written by the
-                                 thread, read by who ends the process (sequentially consistent, against
-                                 session_phase) */
-    uint32_t n_ticks;         /* handler runs for our clock; written by the thread alone, atomic */
+    uint32_t in_handler; /* atomic: 1 while its handler may write to the stream, 2 while the watcher
+                            does (wall.h); 0 = free. Read by who ends the thread or the process
+                            (sequentially consistent, against state and session_phase) */
+    uint32_t n_ticks;    /* handler runs for our clock; written by the thread alone, atomic */
     pid_t tid;
     struct clock clock;
     struct grid grid;
     struct stream stream;
     struct stack_table stacks;
     struct unwind_thread *unwind;
+    struct wall *wall; /* NULL unless elapsed time is measured */
     char name[16];
     uint64_t start_cpu_ns;      /* of its CPU clock when sampling began                          */
     uint64_t n_samples;         /* of this thread                                                */
+    uint64_t n_events_told;     /* of its events, those in the header's n_events                 */
     uint64_t sample_end_ns;     /* CLOCK_MONOTONIC when the last sample was done                */
     uint64_t sample_ns;         /* what it took */
     uint32_t last_node;         /* of its last sample, 0 = none                                  */

@@ -16,7 +16,7 @@
 
 bool account_init(struct account *account)
 {
-    *account = (struct account){.arena = arena_create(), .all.cpu_known = true};
+    *account = (struct account){.arena = arena_create(), .event = "", .all.cpu_known = true};
     array_init(&account->modules, sizeof(struct account_module));
     array_init(&account->processes, sizeof(struct account_process));
     array_init(&account->children, sizeof(struct account_child));
@@ -48,6 +48,7 @@ static uint64_t multiply_saturated(uint64_t a, uint64_t b)
 
 static void sums_add(struct account_sums *sums, const struct account_sums *other)
 {
+    sums->measure = other->measure; /* the same of all (build.h) */
     add_saturated(&sums->n_samples, other->n_samples);
     add_saturated(&sums->weight_ns, other->weight_ns);
     for (size_t i = 0; i < ACCOUNT_N_CUTS; i++)
@@ -69,6 +70,7 @@ static void sums_add(struct account_sums *sums, const struct account_sums *other
     sums->n_threads_found += other->n_threads_found;
     for (size_t i = 0; i < ACCOUNT_N_CLOCKS; i++)
         sums->n_by_clock[i] += other->n_by_clock[i];
+    sums->n_event_user += other->n_event_user;
     sums->n_forks += other->n_forks;
     sums->n_children_missed += other->n_children_missed;
     sums->n_unended += other->n_unended;
@@ -104,8 +106,34 @@ static void sums_add_samples(struct account_sums *sums, const struct recording *
     }
 }
 
+static enum account_measure measure_of(const struct capture_header *header)
+{
+    return header->clock == CAPTURE_CLOCK_EVENT  ? ACCOUNT_EVENTS
+           : header->clock == CAPTURE_CLOCK_WALL ? ACCOUNT_WALL
+                                                 : ACCOUNT_CPU;
+}
+
+/* How much there was to explain. */
+static void sums_add_whole(struct account_sums *sums, const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    sums->cpu_known = true;
+    if (sums->measure == ACCOUNT_WALL) { /* of each thread, from its beginning to its end */
+        for (size_t i = 0; i < recording->n_threads; i++)
+            add_saturated(&sums->cpu_ns,
+                          recording->threads[i].end_ns - recording->threads[i].start_ns);
+    } else if (sums->measure == ACCOUNT_EVENTS) {
+        sums->cpu_ns = header->n_events;
+        sums->cpu_known = header->end != CAPTURE_RUNNING;
+    } else {
+        sums->cpu_known = header->end_cpu_ns > header->start_cpu_ns;
+        sums->cpu_ns = sums->cpu_known ? header->end_cpu_ns - header->start_cpu_ns : 0;
+    }
+}
+
 static void sums_add_header(struct account_sums *sums, const struct capture_header *header)
 {
+    sums->measure = measure_of(header);
     for (size_t i = 0; i < CAPTURE_N_LOSSES; i++) {
         sums->lost[i] = header->lost[i];
         sums->lost_ns[i] = multiply_saturated(header->lost[i], header->period);
@@ -117,9 +145,6 @@ static void sums_add_header(struct account_sums *sums, const struct capture_head
     sums->n_forks = header->n_forks;
     sums->n_children_missed = header->n_children_missed;
     sums->paused_ns = header->paused_cpu_ns;
-    sums->cpu_known = header->end_cpu_ns > header->start_cpu_ns;
-    if (sums->cpu_known)
-        sums->cpu_ns = header->end_cpu_ns - header->start_cpu_ns;
     if (header->end == CAPTURE_RUNNING)
         sums->n_unended = 1;
 }
@@ -202,11 +227,14 @@ static bool process_fill(struct account *account, struct account_process *proces
         return false;
     }
     sums_add_header(&process->sums, header);
+    sums_add_whole(&process->sums, recording);
     sums_add_samples(&process->sums, recording, cuts);
     free(cuts);
     for (size_t i = 0; i < recording->n_threads; i++) {
         uint32_t clock = recording->threads[i].clock;
         process->sums.n_by_clock[clock < ACCOUNT_N_CLOCKS ? clock : CAPTURE_CLOCK_NONE]++;
+        process->sums.n_event_user +=
+            clock == CAPTURE_CLOCK_EVENT && recording->threads[i].clock_errno != 0;
     }
     return true;
 }
@@ -214,14 +242,19 @@ static bool process_fill(struct account *account, struct account_process *proces
 bool account_add_recording(struct account *account, const struct recording *recording)
 {
     struct account_process process;
-    if (!process_fill(account, &process, recording) || !children_add(account, recording))
+    const char *event = info_keep(account, recording, "event");
+    if (event == NULL || !process_fill(account, &process, recording) ||
+        !children_add(account, recording))
         return false;
     struct account_process *added = array_push(&account->processes);
     if (added == NULL)
         return false;
     *added = process;
-    if (account->processes.n == 1)
+    if (account->processes.n == 1) {
         account->frequency_hz = process.frequency_hz;
+        account->event = event;
+        account->event_period = process.period;
+    }
     sums_add(&account->all, &process.sums);
     return true;
 }
@@ -281,8 +314,13 @@ static bool module_add(struct account *account, const struct account_module *mod
 bool account_add(struct account *account, const struct account *other)
 {
     sums_add(&account->all, &other->all);
-    if (account->frequency_hz == 0)
+    if (account->processes.n == 0) {
         account->frequency_hz = other->frequency_hz;
+        account->event = text_keep(account, other->event);
+        account->event_period = other->event_period;
+    }
+    if (account->event == NULL)
+        return false;
     for (size_t i = 0; i < other->processes.n; i++) {
         struct account_process copy =
             *(const struct account_process *)array_at(&other->processes, i);
@@ -326,7 +364,7 @@ void account_set_cpu(struct account *account, uint64_t cpu_ns)
     if (cpu_ns == 0)
         return;
     account->run_cpu_ns = cpu_ns;
-    if (account->all.cpu_known)
+    if (account->all.cpu_known || account->all.measure != ACCOUNT_CPU)
         return;
     account->all.cpu_ns = cpu_ns;
     account->all.cpu_known = true;
@@ -422,18 +460,56 @@ static void append_clocks(const struct account_sums *sums, char *out, size_t out
     append(out, out_bytes, used, ")");
 }
 
+static void append_events(const struct account_sums *sums, char *out, size_t out_bytes,
+                          size_t *used)
+{
+    char explained[32], all[32];
+    append(out, out_bytes, used, "; %s", grouped(sums->weight_ns, explained, sizeof explained));
+    if (sums->cpu_known)
+        append(out, out_bytes, used, " of %s", grouped(sums->cpu_ns, all, sizeof all));
+    append(out, out_bytes, used, " explained");
+    if (!sums->cpu_known)
+        append(out, out_bytes, used, ", of how many is not recorded");
+    else if (sums->cpu_ns != 0)
+        append(out, out_bytes, used, " (%.1f %%)",
+               100.0 * (double)sums->weight_ns / (double)sums->cpu_ns);
+}
+
 static void append_cpu(const struct account_sums *sums, char *out, size_t out_bytes, size_t *used)
 {
+    const char *time = sums->measure == ACCOUNT_WALL ? "elapsed in threads" : "CPU";
     double explained_s = (double)sums->weight_ns / 1e9;
     double cpu_s = (double)sums->cpu_ns / 1e9;
     if (!sums->cpu_known)
-        append(out, out_bytes, used, "; %.2f s CPU explained, of how much is not recorded",
-               explained_s);
+        append(out, out_bytes, used, "; %.2f s %s explained, of how much is not recorded",
+               explained_s, time);
     else if (sums->cpu_ns == 0)
-        append(out, out_bytes, used, "; %.2f of %.2f s CPU explained", explained_s, cpu_s);
+        append(out, out_bytes, used, "; %.2f of %.2f s %s explained", explained_s, cpu_s, time);
     else
-        append(out, out_bytes, used, "; %.2f of %.2f s CPU explained (%.1f %%)", explained_s, cpu_s,
-               100.0 * explained_s / cpu_s);
+        append(out, out_bytes, used, "; %.2f of %.2f s %s explained (%.1f %%)", explained_s, cpu_s,
+               time, 100.0 * explained_s / cpu_s);
+}
+
+/* How often was sampled, by what, and what came of it. */
+static void append_measure(const struct account *account, char *out, size_t out_bytes, size_t *used)
+{
+    const struct account_sums *sums = &account->all;
+    if (sums->measure == ACCOUNT_EVENTS) {
+        char period[32];
+        append(out, out_bytes, used, ", one in %s %s (perf%s)",
+               grouped(account->event_period, period, sizeof period), account->event,
+               sums->n_event_user != 0 ? ", those in the kernel left out" : "");
+        append_events(sums, out, out_bytes, used);
+        return;
+    }
+    /* Where elapsed time is measured, threads that block are not sampled at a rate. */
+    if (sums->measure == ACCOUNT_CPU)
+        append(out, out_bytes, used, ", %.0f/s of", account_rate_hz(sums));
+    else
+        append(out, out_bytes, used, ",");
+    append(out, out_bytes, used, " %" PRIu32 "/s asked", account->frequency_hz);
+    append_clocks(sums, out, out_bytes, used);
+    append_cpu(sums, out, out_bytes, used);
 }
 
 /* What only some accounts have to tell. */
@@ -464,11 +540,9 @@ const char *account_format(const struct account *account, const char *wrote, cha
     size_t used = 0;
     char samples[32];
     char lost[32];
-    append(out, out_bytes, &used, "%s sample%s, %.0f/s of %" PRIu32 "/s asked",
-           grouped(sums->n_samples, samples, sizeof samples), plural(sums->n_samples),
-           account_rate_hz(sums), account->frequency_hz);
-    append_clocks(sums, out, out_bytes, &used);
-    append_cpu(sums, out, out_bytes, &used);
+    append(out, out_bytes, &used, "%s sample%s", grouped(sums->n_samples, samples, sizeof samples),
+           plural(sums->n_samples));
+    append_measure(account, out, out_bytes, &used);
     append(out, out_bytes, &used, "; lost %s", grouped(account_lost(sums), lost, sizeof lost));
     append_unusual(sums, out, out_bytes, &used);
     if (wrote != NULL)

@@ -37,8 +37,14 @@ struct account_module {
     const char *build_id; /* as hexadecimal digits, "" or NULL if it has none */
 };
 
+/* What weighs: CPU time; elapsed time of threads; or events. Of the latter two the weights, what
+ * there was to explain (cpu_ns), lost_ns and self_ns are elapsed time or numbers of events, and the
+ * processes' CPU time is not looked at. */
+enum account_measure { ACCOUNT_CPU, ACCOUNT_WALL, ACCOUNT_EVENTS };
+
 /* The numbers of one process, or of several added up. */
 struct account_sums {
+    enum account_measure measure;
     uint64_t n_samples; /* credits do not count                                  */
     uint64_t weight_ns; /* of all samples and credits, start_up_ns and thread_exit_ns */
     uint64_t cut_ns[ACCOUNT_N_CUTS]; /* of it in stacks that are not complete, by reason      */
@@ -56,6 +62,7 @@ struct account_sums {
     size_t n_threads_missed; /* seen, but without a clock                                     */
     size_t n_threads_found;  /* of n_threads, those not made by pthread_create                */
     size_t n_by_clock[ACCOUNT_N_CLOCKS]; /* threads by the clock they got                     */
+    size_t n_event_user; /* threads whose events in the kernel are left out                   */
     size_t n_forks;
     size_t n_children_missed; /* children that cannot be recorded                             */
     size_t n_unended;         /* recordings without an end: killed, running                   */
@@ -93,6 +100,8 @@ struct account {
     struct array processes; /* struct account_process, as they were added                     */
     struct array children;  /* struct account_child, likewise                                 */
     struct account_sums all;
+    const char *event;     /* its name; "" unless events are measured                         */
+    uint64_t event_period; /* events from one sample to the next                              */
     uint32_t frequency_hz; /* as asked of the first process                                   */
     uint64_t run_cpu_ns;   /* of the command and all it waited for, recorded or not; 0: not known */
 };

@@ -100,7 +100,8 @@ static void put_sums(struct json *json, const struct account_sums *sums)
     put_losses(json, sums);
     put_cuts(json, sums);
     put_u64(json, "handler_ns", sums->handler_ns);
-    put_share(json, "handler_share", sums->handler_ns, sums->cpu_known ? sums->cpu_ns : 0);
+    put_share(json, "handler_share", sums->handler_ns,
+              sums->cpu_known && sums->measure == ACCOUNT_CPU ? sums->cpu_ns : 0);
     put_u64(json, "ticks", sums->n_ticks);
     put_u64(json, "samples", sums->n_samples);
     json_key(json, "rate_hz");
@@ -164,9 +165,15 @@ static void put_module(struct json *json, const struct account_module *module, u
 
 void account_print_json(const struct account *account, struct sink *out)
 {
+    static const char *const measures[] = {
+        [ACCOUNT_CPU] = "cpu", [ACCOUNT_WALL] = "wall", [ACCOUNT_EVENTS] = "events"};
     struct json json = json_make(out, 1);
     json_object_begin(&json);
     put_text(&json, "schema", SCHEMA);
+    put_text(&json, "measure", measures[account->all.measure]);
+    put_text(&json, "event", account->event);
+    put_u64(&json, "event_period",
+            account->all.measure == ACCOUNT_EVENTS ? account->event_period : 0);
     put_u64(&json, "processes_recorded", account->all.n_processes);
     put_u64(&json, "processes_without_end", account->all.n_unended);
     json_key(&json, "run_cpu_ns");

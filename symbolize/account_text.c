@@ -31,25 +31,48 @@ static void put_name(struct sink *out, const char *name, size_t most_bytes)
     }
 }
 
+static void put_share(struct sink *out, uint64_t all, uint64_t part, const char *words)
+{
+    if (all != 0)
+        sink_format(out, "  %6.2f %%", percent(part, all));
+    sink_format(out, "%s%s\n", words[0] != '\0' ? "  " : "", words);
+}
+
 /* A row of seconds with its share of `all_ns`. */
 static void put_row(struct sink *out, const char *label, uint64_t ns, uint64_t all_ns,
                     const char *words)
 {
     sink_format(out, "%-24s %11.3f s", label, seconds(ns));
-    if (all_ns != 0)
-        sink_format(out, "  %6.2f %%", percent(ns, all_ns));
-    sink_format(out, "%s%s\n", words[0] != '\0' ? "  " : "", words);
+    put_share(out, all_ns, ns, words);
+}
+
+/* The same of what weighs: seconds or events. */
+static void put_weight(struct sink *out, const struct account_sums *sums, const char *label,
+                       uint64_t weight, uint64_t all, const char *words)
+{
+    if (sums->measure != ACCOUNT_EVENTS) {
+        put_row(out, label, weight, all, words);
+        return;
+    }
+    sink_format(out, "%-24s %13" PRIu64, label, weight);
+    put_share(out, all, weight, words);
 }
 
 static void put_cpu(struct sink *out, const struct account_sums *sums)
 {
     uint64_t all_ns = sums->cpu_known ? sums->cpu_ns : 0;
     uint64_t told_ns = sums->weight_ns + account_lost_ns(sums) + sums->paused_ns;
+    static const char *const labels[] = {[ACCOUNT_CPU] = "CPU time used",
+                                         [ACCOUNT_WALL] = "Elapsed in threads",
+                                         [ACCOUNT_EVENTS] = "Events counted"};
+    static const char *const words[] = {[ACCOUNT_CPU] = "user + system, by getrusage",
+                                        [ACCOUNT_WALL] = "from each one's beginning to its end",
+                                        [ACCOUNT_EVENTS] = "by the threads' counters"};
     if (sums->cpu_known)
-        put_row(out, "CPU time used", sums->cpu_ns, 0, "user + system, by getrusage");
+        put_weight(out, sums, labels[sums->measure], sums->cpu_ns, 0, words[sums->measure]);
     else
-        sink_text(out, "CPU time used                not known: a recording without an end\n");
-    put_row(out, "  explained", sums->weight_ns, all_ns, "");
+        sink_format(out, "%-28s not known: a recording without an end\n", labels[sums->measure]);
+    put_weight(out, sums, "  explained", sums->weight_ns, all_ns, "");
     if (sums->start_up_ns != 0)
         put_row(out, "    of it start-up", sums->start_up_ns, all_ns,
                 "before sampling began: exec, dynamic loader");
@@ -58,31 +81,33 @@ static void put_cpu(struct sink *out, const struct account_sums *sums)
                 "in the kernel, behind the last sample");
     if (sums->paused_ns != 0)
         put_row(out, "  paused", sums->paused_ns, all_ns, "while sampling was stopped");
-    put_row(out, "  lost", account_lost_ns(sums), all_ns, "");
+    put_weight(out, sums, "  lost", account_lost_ns(sums), all_ns, "");
     for (unsigned i = 0; i < CAPTURE_N_LOSSES; i++) {
         const struct account_word *word = account_loss_word(i);
         char label[40] = "    ";
         if (sums->lost[i] == 0 || word->is_weighed)
             continue;
         strncat(label, word->key, sizeof label - 5);
-        put_row(out, label, sums->lost_ns[i], all_ns, word->words);
+        put_weight(out, sums, label, sums->lost_ns[i], all_ns, word->words);
     }
     if (sums->cpu_known && sums->cpu_ns > told_ns)
-        put_row(out, "  left", sums->cpu_ns - told_ns, all_ns, "less than a period of each thread");
+        put_weight(out, sums, "  left", sums->cpu_ns - told_ns, all_ns,
+                   "less than a period of each thread");
     if (sums->cpu_known && sums->cpu_ns < told_ns)
-        put_row(out, "  told too much", told_ns - sums->cpu_ns, all_ns,
-                "less than a period of each thread");
+        put_weight(out, sums, "  told too much", told_ns - sums->cpu_ns, all_ns,
+                   "less than a period of each thread");
 }
 
 static void put_stacks(struct sink *out, const struct account_sums *sums)
 {
-    put_row(out, "Truncated stacks", account_cut_ns(sums), sums->weight_ns, "of what is explained");
+    put_weight(out, sums, "Truncated stacks", account_cut_ns(sums), sums->weight_ns,
+               "of what is explained");
     for (unsigned i = 0; i < ACCOUNT_N_CUTS; i++) {
         char label[40] = "    ";
         if (sums->cut_ns[i] == 0)
             continue;
         strncat(label, account_cut_word(i)->key, sizeof label - 5);
-        put_row(out, label, sums->cut_ns[i], sums->weight_ns, account_cut_word(i)->words);
+        put_weight(out, sums, label, sums->cut_ns[i], sums->weight_ns, account_cut_word(i)->words);
     }
     for (unsigned i = 0; i < CAPTURE_N_LOSSES; i++) {
         const struct account_word *word = account_loss_word(i);
@@ -92,14 +117,29 @@ static void put_stacks(struct sink *out, const struct account_sums *sums)
     }
 }
 
+/* How often was to be sampled, and how often was. */
+static void put_asked(struct sink *out, const struct account *account)
+{
+    const struct account_sums *sums = &account->all;
+    sink_format(out, "%-24s ", "Rate");
+    if (sums->measure == ACCOUNT_EVENTS)
+        sink_format(out, "one in %" PRIu64 " %s%s", account->event_period, account->event,
+                    sums->n_event_user != 0 ? ", those in the kernel left out" : "");
+    else if (sums->measure == ACCOUNT_WALL)
+        sink_format(out, "%11" PRIu32 " Hz asked", account->frequency_hz);
+    else
+        sink_format(out, "%11.0f Hz of %" PRIu32 " asked", account_rate_hz(sums),
+                    account->frequency_hz);
+    sink_format(out, "; %" PRIu64 " samples, %" PRIu64 " ticks\n", sums->n_samples, sums->n_ticks);
+}
+
 static void put_rate(struct sink *out, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
-    put_row(out, "Own cost", sums->handler_ns, sums->cpu_known ? sums->cpu_ns : 0,
+    put_row(out, "Own cost", sums->handler_ns,
+            sums->cpu_known && sums->measure == ACCOUNT_CPU ? sums->cpu_ns : 0,
             "elapsed inside the handler");
-    sink_format(
-        out, "%-24s %11.0f Hz of %" PRIu32 " asked; %" PRIu64 " samples, %" PRIu64 " ticks\n",
-        "Rate", account_rate_hz(sums), account->frequency_hz, sums->n_samples, sums->n_ticks);
+    put_asked(out, account);
     const char *between = "";
     sink_format(out, "%-24s ", "Clock");
     for (unsigned i = 0; i < ACCOUNT_N_CLOCKS; i++) {
@@ -141,7 +181,7 @@ static void put_seen(struct sink *out, const struct account *account)
             sink_format(out, " (%zu times)", child->n);
         sink_text(out, "\n");
     }
-    if (account->run_cpu_ns > sums->cpu_ns && sums->cpu_known)
+    if (sums->measure == ACCOUNT_CPU && account->run_cpu_ns > sums->cpu_ns && sums->cpu_known)
         put_row(out, "  CPU in no recording", account->run_cpu_ns - sums->cpu_ns,
                 account->run_cpu_ns, "of what the command and its children used");
     if (sums->n_warnings != 0)
@@ -164,17 +204,30 @@ static const struct account_process *heaviest_below(const struct account *accoun
     return most;
 }
 
+/* A column of the table of processes: seconds or events. */
+static void put_column(struct sink *out, const struct account_sums *sums, uint64_t weight)
+{
+    if (sums->measure == ACCOUNT_EVENTS)
+        sink_format(out, "%10" PRIu64 " ", weight);
+    else
+        sink_format(out, "%8.3f s ", seconds(weight));
+}
+
 static void put_process(struct sink *out, const struct account_process *process)
 {
     const struct account_sums *sums = &process->sums;
     sink_format(out, "%9" PRIu64 " ", process->pid);
-    if (sums->cpu_known)
-        sink_format(out, "%8.3f s %8.2f %% ", seconds(sums->cpu_ns),
-                    percent(sums->weight_ns, sums->cpu_ns));
-    else
-        sink_format(out, "%10s %8.3f s ", "?", seconds(sums->weight_ns));
-    sink_format(out, "%7.3f s %9" PRIu64 " %8.0f  %-5s ", seconds(account_lost_ns(sums)),
-                sums->n_samples, account_rate_hz(sums), account_end_word(process->end)->key);
+    if (sums->cpu_known) {
+        put_column(out, sums, sums->cpu_ns);
+        sink_format(out, "%8.2f %% ", percent(sums->weight_ns, sums->cpu_ns));
+    } else {
+        sink_format(out, "%10s ", "?");
+        put_column(out, sums, sums->weight_ns);
+    }
+    put_column(out, sums, account_lost_ns(sums));
+    sink_format(out, "%9" PRIu64 " %8.0f  %-5s ", sums->n_samples,
+                sums->measure == ACCOUNT_EVENTS ? 0 : account_rate_hz(sums),
+                account_end_word(process->end)->key);
     put_name(out, process->command, MAX_COMMAND_BYTES);
     sink_text(out, "\n");
 }
@@ -184,7 +237,7 @@ static void put_processes(struct sink *out, const struct account *account)
     if (account->processes.n < 2)
         return;
     sink_text(out,
-              "\n      pid   CPU used  explained      lost   samples   Hz got  end   command\n");
+              "\n      pid       used  explained       lost   samples   Hz got  end   command\n");
     const struct account_process *process = NULL;
     for (size_t i = 0; i < account->processes.n && i < MAX_PROCESSES; i++) {
         process = heaviest_below(account, process);

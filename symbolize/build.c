@@ -7,14 +7,17 @@
 #include <string.h>
 
 #include "node_stacks.h"
+#include "texts.h"
 
-enum { KIND_SAMPLES, KIND_CPU, N_KINDS };
+/* Of events there is one kind, the event: samples of them say nothing more. */
+enum { KIND_SAMPLES, KIND_WEIGHT, N_KINDS };
 
 struct build {
     const struct recording *const *recordings;
     size_t n;
     struct profile_builder *builder;
     struct node_stacks *stacks;
+    uint32_t measure; /* enum capture_clock of all: EVENT, WALL or (any other) CPU time */
     uint64_t
         start_ns; /* of the earliest recording and its start-up: where the profile's time begins */
 };
@@ -68,6 +71,24 @@ static uint64_t recording_length(const struct recording *recording)
     return last_ns;
 }
 
+/* What is measured is the same in all recordings of one profile (profile_build sees to it). */
+static void kinds_set(struct build *build, struct profile_scalars *scalars)
+{
+    if (build->measure == CAPTURE_CLOCK_EVENT) {
+        struct text event = recording_info_get(build->recordings[0], "event");
+        scalars->n_kinds = 1;
+        scalars->kinds[0] = (struct profile_kind){
+            profile_add_text(build->builder, event.bytes, event.length), PROFILE_UNIT_EVENTS};
+        return;
+    }
+    const char *time = build->measure == CAPTURE_CLOCK_WALL ? "wall" : "cpu";
+    scalars->n_kinds = N_KINDS;
+    scalars->kinds[KIND_SAMPLES] =
+        (struct profile_kind){profile_add_cstring(build->builder, "samples"), PROFILE_UNIT_COUNT};
+    scalars->kinds[KIND_WEIGHT] =
+        (struct profile_kind){profile_add_cstring(build->builder, time), PROFILE_UNIT_NS};
+}
+
 static void scalars_set(struct build *build)
 {
     struct profile_scalars *scalars = profile_builder_scalars(build->builder);
@@ -82,16 +103,12 @@ static void scalars_set(struct build *build)
             build->start_ns = start_ns;
         }
     }
-    scalars->n_kinds = N_KINDS;
-    scalars->kinds[KIND_SAMPLES] =
-        (struct profile_kind){profile_add_cstring(build->builder, "samples"), PROFILE_UNIT_COUNT};
-    scalars->kinds[KIND_CPU] =
-        (struct profile_kind){profile_add_cstring(build->builder, "cpu"), PROFILE_UNIT_NS};
+    kinds_set(build, scalars);
     scalars->has_times = true;
     scalars->start_time_ns = build->start_ns;
     scalars->start_realtime_ns =
         first->start_realtime_ns - (first->start_time_ns - build->start_ns);
-    scalars->period = first->period;
+    scalars->period = build->measure == CAPTURE_CLOCK_EVENT ? 0 : first->period;
     for (size_t i = 0; i < build->n; i++) {
         uint64_t end = add_saturated(recording_start(build, build->recordings[i]),
                                      recording_length(build->recordings[i]));
@@ -102,7 +119,7 @@ static void scalars_set(struct build *build)
 
 static void metadata_add(struct build *build)
 {
-    static const char *const keys[] = {"exe", "cwd", "host", "unwinder"};
+    static const char *const keys[] = {"exe", "cwd", "host", "unwinder", "event"};
     const struct recording *recording = build->recordings[0];
     struct text command = recording_info_get(recording, "command");
     char *words = malloc(command.length + 1);
@@ -138,10 +155,18 @@ static void metadata_add_account(struct build *build, const struct account *acco
 {
     const struct account_sums *sums = &account->all;
     const char *clock = account_clock_word(account_main_clock(sums))->words;
-    metadata_add_u64(build, "frequency_hz", account->frequency_hz);
     profile_add_metadata(build->builder, "clock", clock, strlen(clock));
+    if (sums->measure == ACCOUNT_EVENTS) {
+        metadata_add_u64(build, "event_period", account->event_period);
+        if (sums->cpu_known)
+            metadata_add_u64(build, "events", sums->cpu_ns);
+        metadata_add_u64(build, "explained_events", sums->weight_ns);
+        return;
+    }
+    metadata_add_u64(build, "frequency_hz", account->frequency_hz);
     if (sums->cpu_known)
-        metadata_add_u64(build, "cpu_ns", sums->cpu_ns);
+        metadata_add_u64(build, sums->measure == ACCOUNT_WALL ? "elapsed_ns" : "cpu_ns",
+                         sums->cpu_ns);
     metadata_add_u64(build, "explained_ns", sums->weight_ns);
     metadata_add_u64(build, "lost_ns", account_lost_ns(sums));
     metadata_add_u64(build, "truncated_ns", account_cut_ns(sums));
@@ -220,7 +245,7 @@ static uint64_t thread_exit_ns(const struct recording *recording)
 static void add_measured(struct build *build, const char *root, const char *leaf,
                          const struct profile_sample *at, uint64_t cpu_ns)
 {
-    const uint64_t values[N_KINDS] = {[KIND_CPU] = cpu_ns};
+    const uint64_t values[N_KINDS] = {[KIND_WEIGHT] = cpu_ns};
     struct profile_sample sample = *at;
     sample.stack = profile_add_stack(build->builder, 0,
                                      profile_add_named_frame(build->builder, root, strlen(root)));
@@ -235,6 +260,8 @@ static void measured_add(struct build *build, size_t index, uint32_t thread,
                          struct account *account)
 {
     const struct recording *recording = build->recordings[index];
+    if (build->measure != CAPTURE_CLOCK_PERF)
+        return;
     uint64_t up_ns = start_up_ns(build, index), exit_ns = thread_exit_ns(recording);
     struct profile_sample at = {.thread = thread, .time_ns = recording_start(build, recording)};
     if (up_ns != 0) {
@@ -263,19 +290,33 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
         const struct recording_sample *from = &recording->samples[i];
         uint64_t values[N_KINDS] = {
             [KIND_SAMPLES] = from->kind == RECORDING_TICK,
-            [KIND_CPU] = multiply_saturated(from->steps, recording->header.period),
+            [KIND_WEIGHT] = multiply_saturated(from->steps, recording->header.period),
         };
+        bool is_event = build->measure == CAPTURE_CLOCK_EVENT;
         const struct profile_sample sample = {
             .thread = threads[from->thread],
             .stack = stacks[from->node],
             .time_ns = add_saturated(start, from->time_ns),
         };
-        profile_add_sample(build->builder, &sample, values);
-        node_stacks_weigh(build->stacks, index, from->node, values[KIND_CPU]);
+        profile_add_sample(build->builder, &sample, is_event ? &values[KIND_WEIGHT] : values);
+        node_stacks_weigh(build->stacks, index, from->node, values[KIND_WEIGHT]);
     }
     free(threads);
     free(stacks);
     return done;
+}
+
+static uint32_t measure_of(const struct recording *recording)
+{
+    uint32_t clock = recording->header.clock;
+    return clock == CAPTURE_CLOCK_EVENT || clock == CAPTURE_CLOCK_WALL ? clock : CAPTURE_CLOCK_PERF;
+}
+
+static bool is_same_measure(const struct recording *a, const struct recording *b)
+{
+    return measure_of(a) == measure_of(b) &&
+           (measure_of(a) != CAPTURE_CLOCK_EVENT ||
+            text_equal(recording_info_get(a, "event"), recording_info_get(b, "event")));
 }
 
 bool profile_build(const struct recording *const *recordings, size_t n,
@@ -283,6 +324,14 @@ bool profile_build(const struct recording *const *recordings, size_t n,
                    struct account *account, struct err *err)
 {
     struct build build = {.recordings = recordings, .n = n};
+    if (n > 0)
+        build.measure = measure_of(recordings[0]);
+    for (size_t i = 1; i < n; i++) {
+        if (!is_same_measure(recordings[0], recordings[i]))
+            return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                            "the recordings measure different things: their weights cannot be "
+                            "added; report them one by one");
+    }
     for (size_t i = 0; i < n; i++) {
         if (!account_add_recording(account, recordings[i]))
             return err_fail_memory(err);
