@@ -189,9 +189,10 @@ static void tell_samples(struct telling *t)
     struct fold_unit unit = fold_unit_choose(profile, t->rules->in_ns);
     for (size_t i = 0; i < profile->n_samples; i++) {
         const struct profile_sample *sample = &profile->samples[i];
-        uint64_t weight = t->rules->in_ns && profile->kinds[0].unit <= PROFILE_UNIT_NS
-                              ? profile_sample_ns(profile, i)
-                              : profile_value(profile, i, unit.kind) * unit.multiplier / unit.divisor;
+        uint64_t weight =
+            t->rules->in_ns && profile->kinds[0].unit <= PROFILE_UNIT_NS
+                ? profile_sample_ns(profile, i)
+                : profile_value(profile, i, unit.kind) * unit.multiplier / unit.divisor;
         bool has_weight = weight != 0;
         for (uint32_t kind = 1; kind < profile->n_kinds && t->rules->keeps & KEEPS_ALL_KINDS;
              kind++)
