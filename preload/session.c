@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "control.h"
 #include "hooks.h"
 #include "line.h"
 #include "os.h"
 #include "paths.h"
 #include "sample.h"
+#include "scan.h"
 #include "thread.h"
 
 #define NAME_ATTEMPTS 1000u
@@ -138,8 +140,11 @@ bool session_begin(void)
         return false;
     }
     put_infos(&thread->stream);
+    control_begin();
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
     thread_begin(thread, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    control_begun(thread);
+    scan_start();
     return true;
 }
 
@@ -163,44 +168,34 @@ void session_restart(bool is_child)
     mask_believe(mask_blocked);
 }
 
-/* Waits, but not for ever, until `thread` is not inside its handler. The phase is no longer
- * RUNNING, so it does not start to write again. False when it is still there (it waits for a
- * processor, or is stopped): its stream is not to be touched then. HOOK, EXIT */
-static bool handler_is_done(const struct thread *thread, uint64_t give_up_ns)
-{
-    while (thread != thread_self && __atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0) {
-        if (os_clock_ns(CLOCK_MONOTONIC) >= give_up_ns)
-            return false;
-        syscall(SYS_sched_yield);
-    }
-    return true;
-}
-
-/* The process's CPU time, as getrusage has it. HOOK, EXIT */
-static uint64_t process_cpu_ns(void)
-{
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
-        return 0;
-    uint64_t seconds = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
-    uint64_t micros = (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    return seconds * OS_NS_PER_S + micros * 1000;
-}
-
 /* HOOK, EXIT */
 static void write_end(enum capture_end end, int status)
 {
     struct capture_header *header = session.recording.header;
-    header->end_cpu_ns = process_cpu_ns();
+    header->end_cpu_ns = control_cpu_ns();
     header->end_time_ns = os_clock_ns(CLOCK_MONOTONIC);
     header->exit_status = status >= 0 ? (uint32_t)status : 0;
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
+}
+
+/* Threads that no look has met yet are at least counted. EXIT */
+static void last_look(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0;
+    control_timer_stop();
+    scan_stop();
+    os_sigmask(SIG_BLOCK, &all, &before);
+    scan_now();
+    os_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* EXIT */
 bool session_end(int status)
 {
     uint32_t running = SESSION_RUNNING;
+    if (session_is_ours() && session_phase() == SESSION_RUNNING)
+        last_look();
     if (!session_is_ours() ||
         !__atomic_compare_exchange_n(&session.phase, &running, SESSION_ENDED, false,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
@@ -209,7 +204,7 @@ bool session_end(int status)
     os_sigmask(SIG_BLOCK, &ours, NULL);
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
-        if (handler_is_done(t, give_up_ns))
+        if (thread_handler_is_done(t, give_up_ns))
             thread_finish(t);
     write_end(CAPTURE_EXITED, status);
     os_sigmask(SIG_UNBLOCK, &ours, NULL);
@@ -220,10 +215,12 @@ bool session_end(int status)
 void session_pause_for_exec(void)
 {
     __atomic_store_n(&session.phase, SESSION_PAUSED, __ATOMIC_SEQ_CST);
+    control_timer_stop();
+    scan_stop();
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
         if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE &&
-            handler_is_done(t, give_up_ns))
+            thread_handler_is_done(t, give_up_ns))
             thread_settle(t, t == thread_self);
     write_end(CAPTURE_EXEC, -1);
 }
@@ -236,6 +233,8 @@ void session_resume(void)
     header->end_time_ns = 0;
     header->end_cpu_ns = 0;
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
+    control_timer_start();
+    scan_start();
 }
 
 /* any context but SIGNAL */

@@ -26,6 +26,7 @@ struct session {
     struct options options; /* constant after SETUP                                        */
     struct recording recording;
     uint32_t phase;     /* enum session_phase; atomic, sequentially consistent         */
+    uint32_t is_off;    /* sampling is stopped (control.h); atomic, sequentially consistent */
     pid_t pid;          /* of the process the recording is of                          */
     bool is_fork_child; /* began in a forked child                                     */
     uint32_t n_streams; /* given out so far; atomic                                    */

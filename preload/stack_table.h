@@ -7,7 +7,7 @@
  * ever costs more than a few steps, and old segments are never copied. When full Bounded by the
  * max_nodes of init; add then returns 0. So it does when there is no memory. Memory     private
  * mappings made by add itself (mmap, a plain system call); deinit returns them. Context    init,
- * deinit: HOOK or SETUP. The rest: SIGNAL, by the owner of the stream only. */
+ * deinit: any. The rest: SIGNAL, by the owner of the stream only. */
 #ifndef SAMPLER_STACK_TABLE_H
 #define SAMPLER_STACK_TABLE_H
 
@@ -36,8 +36,8 @@ struct stack_table {
 };
 
 /* False when there is no memory for the first segments. */
-bool stack_table_init(struct stack_table *table, uint32_t max_nodes);
-void stack_table_deinit(struct stack_table *table);
+SIGNAL_SAFE bool stack_table_init(struct stack_table *table, uint32_t max_nodes);
+SIGNAL_SAFE void stack_table_deinit(struct stack_table *table);
 
 /* The node's number, 0 when it is not in the table. */
 SIGNAL_SAFE uint32_t stack_table_find(const struct stack_table *table, uint32_t parent,
