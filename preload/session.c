@@ -237,6 +237,33 @@ void session_resume(void)
     scan_start();
 }
 
+/* HOOK */
+uint64_t session_mark_so_far(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0, give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
+    os_sigmask(SIG_BLOCK, &all, &before);
+    for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot) {
+        if (!thread_hold(t))
+            continue;
+        if (thread_handler_is_done(t, give_up_ns))
+            thread_settle_other(t);
+        thread_release(t);
+    }
+    uint64_t none = 0, mark = control_cpu_ns();
+    __atomic_compare_exchange_n(&session.recording.header->end_cpu_ns, &none, mark, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    os_sigmask(SIG_SETMASK, &before, NULL);
+    return mark;
+}
+
+/* Unless the process has ended meanwhile. HOOK */
+void session_unmark(uint64_t mark)
+{
+    __atomic_compare_exchange_n(&session.recording.header->end_cpu_ns, &mark, 0, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
 /* any context but SIGNAL */
 uint64_t session_n_samples(void)
 {

@@ -58,6 +58,11 @@ bool session_end(int status);
 void session_pause_for_exec(void);
 void session_resume(void);
 
+/* What threads have used since their last sample is credited, and the header says how much CPU that
+ * is all about, as it does at the end; unmark takes that back, for who gets killed later. HOOK */
+uint64_t session_mark_so_far(void);
+void session_unmark(uint64_t mark);
+
 /* Samples taken so far. any context but SIGNAL */
 uint64_t session_n_samples(void);
 

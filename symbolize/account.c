@@ -66,6 +66,21 @@ static void add_saturated(uint64_t *sum, uint64_t value)
         *sum = UINT64_MAX;
 }
 
+/* How long sampling was on, and how long it could have been. */
+static void add_times(struct account *account, const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    uint64_t length_ns = header->end_time_ns > header->start_time_ns
+                             ? header->end_time_ns - header->start_time_ns
+                             : 0;
+    for (size_t i = 0; i < recording->n_threads && header->end_time_ns == 0; i++) {
+        if (recording->threads[i].end_ns > length_ns)
+            length_ns = recording->threads[i].end_ns;
+    }
+    add_saturated(&account->length_ns, length_ns);
+    add_saturated(&account->stopped_ns, recording_paused_ns(recording, length_ns));
+}
+
 bool account_add_recording(struct account *account, const struct recording *recording)
 {
     const struct capture_header *header = &recording->header;
@@ -91,9 +106,11 @@ bool account_add_recording(struct account *account, const struct recording *reco
     if (account->frequency_hz == 0)
         account->frequency_hz = header->frequency_hz;
     account->n_warnings += recording->n_warnings + recording->n_warnings_dropped;
-    if (header->end_cpu_ns > header->start_cpu_ns)
-        account->cpu_ns += header->end_cpu_ns - header->start_cpu_ns;
-    else
+    add_times(account, recording);
+    if (header->end_cpu_ns > header->start_cpu_ns) {
+        uint64_t cpu_ns = header->end_cpu_ns - header->start_cpu_ns;
+        account->cpu_ns += cpu_ns > header->paused_cpu_ns ? cpu_ns - header->paused_cpu_ns : 0;
+    } else if (header->end_cpu_ns != header->start_cpu_ns || header->end_cpu_ns == 0)
         account->cpu_known = false;
     if (header->end == CAPTURE_RUNNING)
         account->n_unended++;
@@ -114,6 +131,8 @@ void account_add_totals(struct account *account, const struct account *other)
     add_saturated(&account->cut_ns, other->cut_ns);
     add_saturated(&account->cpu_ns, other->cpu_ns);
     add_saturated(&account->start_up_ns, other->start_up_ns);
+    add_saturated(&account->length_ns, other->length_ns);
+    add_saturated(&account->stopped_ns, other->stopped_ns);
     account->cpu_known = account->cpu_known && other->cpu_known;
     account->lost += other->lost;
     if (account->frequency_hz == 0)
@@ -207,6 +226,10 @@ const char *account_format(const struct account *account, const char *wrote, cha
            account->frequency_hz);
     append_clocks(account, out, out_bytes, &used);
     append_cpu(account, out, out_bytes, &used);
+    if (account->stopped_ns != 0)
+        append(out, out_bytes, &used, "; sampling was on for %.2f of %.2f s",
+               (double)(account->length_ns - account->stopped_ns) / 1e9,
+               (double)account->length_ns / 1e9);
     append(out, out_bytes, &used, "; lost %s", grouped(account->lost, lost, sizeof lost));
     if (account->cut_ns != 0 && account->weight_ns != 0)
         append(out, out_bytes, &used, "; %.1f %% in truncated stacks",

@@ -31,7 +31,9 @@ struct account {
     uint64_t n_samples;    /* credits do not count                       */
     uint64_t weight_ns;    /* of all samples and credits                 */
     uint64_t cut_ns;       /* of them in stacks that are not complete    */
-    uint64_t cpu_ns;       /* the processes used, start-up included      */
+    uint64_t cpu_ns;       /* the processes used while sampling was on, start-up included */
+    uint64_t length_ns;    /* how long the processes were there                          */
+    uint64_t stopped_ns;   /* of that, while sampling was stopped                        */
     uint64_t start_up_ns;  /* of them, before sampling began; also in weight_ns */
     bool cpu_known;        /* of every process                           */
     uint64_t lost;         /* grid steps, all reasons                    */

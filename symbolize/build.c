@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "label_stacks.h"
 #include "node_stacks.h"
 
 enum { KIND_SAMPLES, KIND_CPU, N_KINDS };
@@ -201,7 +202,9 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
     uint64_t start = recording_start(build, recording);
     uint32_t *threads = threads_add(build, recording);
     uint32_t *stacks = calloc(recording->n_nodes, sizeof *stacks);
-    bool done = threads != NULL && stacks != NULL;
+    struct label_stacks *labels =
+        label_stacks_create(build->stacks, index, recording, build->builder);
+    bool done = threads != NULL && stacks != NULL && labels != NULL;
     if (done) {
         node_stacks_map(build->stacks, index, stacks);
         start_up_add(build, index, threads[0], account);
@@ -212,14 +215,18 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
             [KIND_SAMPLES] = from->kind == RECORDING_TICK,
             [KIND_CPU] = multiply_saturated(from->steps, recording->header.period),
         };
+        uint32_t stack = stacks[from->node];
+        if (from->label != 0)
+            done = label_stacks_get(labels, from->label, from->node, &stack);
         const struct profile_sample sample = {
             .thread = threads[from->thread],
-            .stack = stacks[from->node],
+            .stack = stack,
             .time_ns = add_saturated(start, from->time_ns),
         };
         profile_add_sample(build->builder, &sample, values);
         node_stacks_weigh(build->stacks, index, from->node, values[KIND_CPU]);
     }
+    label_stacks_destroy(labels);
     free(threads);
     free(stacks);
     return done;

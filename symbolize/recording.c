@@ -24,7 +24,8 @@
 struct recording_owner {
     struct recording recording;
     struct arena *arena;
-    struct array tables[7];
+    struct intern *labels;
+    struct array tables[8];
 };
 
 struct source {
@@ -241,6 +242,10 @@ static void reader_init(struct reader *reader, struct recording_owner *owner)
     array_init(&reader->samples, sizeof(struct recording_sample));
     array_init(&reader->infos, sizeof(struct recording_info));
     array_init(&reader->warnings, sizeof(struct recording_warning));
+    array_init(&reader->pauses, sizeof(struct recording_pause));
+    owner->labels = intern_create(owner->arena);
+    reader->labels = owner->labels;
+    reader->no_memory = reader->labels == NULL;
     reader->time_unit_ns = owner->recording.header.time_unit_ns;
     if (reader->time_unit_ns == 0) {
         reader_warn(reader, offsetof(struct capture_header, time_unit_ns),
@@ -267,9 +272,12 @@ static void reader_hand_over(struct reader *reader, struct recording_owner *owne
     recording->n_infos = reader->infos.n;
     recording->warnings = reader->warnings.items;
     recording->n_warnings = reader->warnings.n;
+    recording->pauses = reader->pauses.items;
+    recording->n_pauses = reader->pauses.n;
+    recording->labels = reader->labels;
     const struct array tables[] = {reader->modules, reader->images,  reader->nodes,
                                    reader->threads, reader->samples, reader->infos,
-                                   reader->warnings};
+                                   reader->warnings, reader->pauses};
     _Static_assert(sizeof tables == sizeof owner->tables, "each table has its place");
     memcpy(owner->tables, tables, sizeof tables);
 }
@@ -343,6 +351,7 @@ void recording_destroy(struct recording *recording)
     struct recording_owner *owner = (struct recording_owner *)recording;
     for (size_t i = 0; i < sizeof owner->tables / sizeof owner->tables[0]; i++)
         array_deinit(&owner->tables[i]);
+    intern_destroy(owner->labels);
     arena_destroy(owner->arena);
     free(owner);
 }
@@ -356,4 +365,20 @@ struct text recording_info_get(const struct recording *recording, const char *ke
             return info->value;
     }
     return (struct text){"", 0};
+}
+
+uint64_t recording_paused_ns(const struct recording *recording, uint64_t length_ns)
+{
+    uint64_t paused_ns = 0, stopped_ns = 0;
+    bool is_stopped = false;
+    for (size_t i = 0; i < recording->n_pauses; i++) {
+        const struct recording_pause *pause = &recording->pauses[i];
+        uint64_t time_ns = pause->time_ns < length_ns ? pause->time_ns : length_ns;
+        if (is_stopped && !pause->stops)
+            paused_ns += time_ns - stopped_ns;
+        if (!is_stopped)
+            stopped_ns = time_ns;
+        is_stopped = pause->stops;
+    }
+    return is_stopped ? paused_ns + (length_ns - stopped_ns) : paused_ns;
 }

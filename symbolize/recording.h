@@ -65,7 +65,14 @@ struct recording_sample {
     uint64_t steps;   /* weight in periods, may be 0                          */
     uint32_t thread;  /* index in threads                                     */
     uint32_t node;    /* index in nodes, 0 = the empty stack                  */
+    uint32_t label;   /* of the thread, in labels; 0 = none                   */
     enum recording_sample_kind kind;
+};
+
+/* Sampling of the process stopped, or went on. */
+struct recording_pause {
+    uint64_t time_ns; /* since the recording's start */
+    bool stops;
 };
 
 struct recording_info {
@@ -90,6 +97,9 @@ struct recording {
     const struct recording_sample *samples; /* per stream in order of recording           */
     const struct recording_info *infos;
     const struct recording_warning *warnings;
+    const struct intern *labels; /* texts given by the program; 0 is none                */
+    const struct recording_pause *pauses; /* in order of time                         */
+    size_t n_pauses;
     size_t n_modules, n_nodes, n_threads, n_samples, n_infos, n_warnings;
     size_t n_warnings_dropped; /* beyond RECORDING_MAX_WARNINGS                        */
 };
@@ -102,5 +112,9 @@ void recording_destroy(struct recording *recording); /* takes NULL */
 
 /* The value of an INFO record, the last one of that key; empty text if there is none. */
 struct text recording_info_get(const struct recording *recording, const char *key);
+
+/* Nanoseconds of the recording's length during which sampling was stopped; `length_ns` is that
+ * length. */
+uint64_t recording_paused_ns(const struct recording *recording, uint64_t length_ns);
 
 #endif
