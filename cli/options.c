@@ -111,8 +111,7 @@ static bool seconds_are_good(const char *text)
     size_t n_whole = strspn(text, "0123456789");
     size_t n_point = text[n_whole] == '.';
     size_t n_fraction = strspn(text + n_whole + n_point, "0123456789");
-    return n_whole <= 9 && n_whole + n_fraction > 0 &&
-           text[n_whole + n_point + n_fraction] == '\0';
+    return n_whole <= 9 && n_whole + n_fraction > 0 && text[n_whole + n_point + n_fraction] == '\0';
 }
 
 /* `origin` names the option as the user wrote it: "--clock" or "SAMPLER_CLOCK". */

@@ -26,7 +26,8 @@ extern "C" {
 
 /* Writes the profile so far to `path`, in the format its extension names, and goes on. The calling
  * thread waits while another process turns the recording into it. Returns 0, or -1 with errno:
- * ENOTCONN when there is no profiler, EIO when the profile could not be written (said on stderr). */
+ * ENOTCONN when there is no profiler, EIO when the profile could not be written (said on stderr).
+ */
 #define SAMPLER_DECLARE_FLUSH int sampler_flush(const char *path)
 
 /* From the next sample on the calling thread's stacks stand below a frame of this name, in place of

@@ -1,14 +1,13 @@
 /* api.c - the functions of include/sampler.h. All of them HOOK; sampler_start, _stop, _label and
  * _is_active any context. */
 #define SAMPLER_LINKED
-#include "sampler.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "control.h"
 #include "hooks.h"
 #include "report.h"
+#include "sampler.h"
 #include "session.h"
 #include "thread.h"
 #include "thread_find.h"

@@ -6,7 +6,8 @@
 #include "session.h"
 #include "thread.h"
 
-#define HANDLER_WAIT_NS UINT64_C(2000000000) /* for a handler that stands half-way, and no longer */
+/* For a handler that stands half-way. */
+#define HANDLER_WAIT_NS UINT64_C(2000000000)
 
 static char marker; /* its address: what the timer's signal carries */
 

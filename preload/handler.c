@@ -71,8 +71,8 @@ SIGNAL_SAFE static void on_tick(struct thread *thread, const void *context)
 /* A signal of ours: of the clock of `thread`, or of one of the process's timers. On thread-local
  * storage as libc's: so never part of another function, which might have looked up `errno` in
  * another one. SIGNAL */
-SIGNAL_SAFE __attribute__((noinline)) static void
-on_ours(struct thread *thread, const siginfo_t *info, void *context)
+SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread,
+                                                          const siginfo_t *info, void *context)
 {
     int saved_errno = errno;
     if (scan_sent(info))

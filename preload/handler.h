@@ -14,8 +14,8 @@
 /* Installs the handler; what was there before becomes the program's own (program_signal.h). */
 bool handler_install(void);
 
-/* A signal was taken that may be the one that stops sampling or makes it go on; nothing happens if it
- * is not. any context */
+/* A signal was taken that may be the one that stops sampling or makes it go on; nothing happens if
+ * it is not. any context */
 SIGNAL_SAFE void handler_toggle(int signo);
 
 /* Puts back what was there before: no clock was ever armed. SETUP */

@@ -141,7 +141,8 @@ static bool signal_is_fit(int signo)
 {
     static const int unfit[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE,
                                 SIGILL,  SIGTRAP, SIGABRT, SIGCHLD};
-    bool ok = signo >= 1 && signo <= 64 && (signo < 32 || signo >= SIGRTMIN); /* 32 and 33: libc's */
+    bool ok =
+        signo >= 1 && signo <= 64 && (signo < 32 || signo >= SIGRTMIN); /* 32 and 33: libc's */
     for (size_t i = 0; i < sizeof unfit / sizeof unfit[0]; i++)
         ok = ok && signo != unfit[i];
     return ok;
@@ -231,8 +232,7 @@ void options_read(struct options *options)
     options->toggle_signo = toggle_of("SAMPLER_TOGGLE", options->signo);
     options->delay_ns = seconds_of("SAMPLER_DELAY");
     options->duration_ns = seconds_of("SAMPLER_DURATION");
-    options->since_ns =
-        number_of("SAMPLER_SINCE", 0, UINT64_MAX / 16, "expected nanoseconds", 0);
+    options->since_ns = number_of("SAMPLER_SINCE", 0, UINT64_MAX / 16, "expected nanoseconds", 0);
     options->paused = word_of("SAMPLER_PAUSED", flag_words, "expected 0 or 1", 0) != 0;
     options->clock = (enum options_clock)word_of(
         "SAMPLER_CLOCK", clock_words, "expected auto, perf or timer", OPTIONS_CLOCK_AUTO);

@@ -87,8 +87,8 @@ SIGNAL_SAFE static void look_at(pid_t tid)
     }
 }
 
-/* Every thread of the process. `from_now`: one that is not known is covered in any case, and its CPU
- * time counts from now on. any context */
+/* Every thread of the process. `from_now`: one that is not known is covered in any case, and its
+ * CPU time counts from now on. any context */
 SIGNAL_SAFE static void read_folder(bool from_now)
 {
     int fd = os_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -115,8 +115,8 @@ SIGNAL_SAFE static void reap(bool found_only)
 {
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot) {
         if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE &&
-            (t->is_found || !found_only) &&
-            syscall(SYS_tgkill, session.pid, t->tid, 0) != 0 && errno == ESRCH)
+            (t->is_found || !found_only) && syscall(SYS_tgkill, session.pid, t->tid, 0) != 0 &&
+            errno == ESRCH)
             thread_reap(t);
     }
 }
@@ -221,7 +221,8 @@ void scan_existing(void)
     read_folder(true);
 }
 
-/* Since Linux 6.4 the signal of a timer goes to the running thread, if that takes it. SETUP, HOOK */
+/* Since Linux 6.4 the signal of a timer goes to the running thread, if that takes it. SETUP, HOOK
+ */
 static bool timer_signals_running_thread(void)
 {
     struct utsname names;

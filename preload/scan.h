@@ -10,9 +10,9 @@
  * is read. It comes at most every 10 ms, and never costs more than a percent of the time. The timer
  * is put off further the longer nothing is found. Where a kernel (before 6.4) gives the timer's
  * signal to the first thread though it waits, it is put off to seconds, so as not to disturb.
- * A thread found is sampled from its birth: its first sample weighs all it used until then. One that
- * came and went between two looks is in no sample, and missing in what is explained.
- * Context    scan_existing: SETUP. scan_start: SETUP, HOOK. scan_stop: HOOK, EXIT. The rest: any. */
+ * A thread found is sampled from its birth: its first sample weighs all it used until then. One
+ * that came and went between two looks is in no sample, and missing in what is explained. Context
+ * scan_existing: SETUP. scan_start: SETUP, HOOK. scan_stop: HOOK, EXIT. The rest: any. */
 #ifndef SAMPLER_SCAN_H
 #define SAMPLER_SCAN_H
 

@@ -206,15 +206,15 @@ static void tell_fallback(struct thread *thread)
 void thread_arm(struct thread *thread, bool mine)
 {
     uint64_t cpu_ns = os_clock_ns(mine ? CLOCK_THREAD_CPUTIME_ID : os_thread_clock(thread->tid));
-    bool armed = clock_arm(&thread->clock, mine ? 0 : thread->tid,
-                           grid_wait_ns(&thread->grid, cpu_ns));
+    bool armed =
+        clock_arm(&thread->clock, mine ? 0 : thread->tid, grid_wait_ns(&thread->grid, cpu_ns));
     stream_put_clock(&thread->stream, thread->clock.kind, thread->clock.why_errno);
     if (!armed)
         recording_count(&session.recording.header->n_threads_missed, 1);
 }
 
-/* A thread HELD by who makes it gets its clock, unless sampling is stopped. The question comes after
- * HELD: control.c stores the answer first and then looks for HELD. any context */
+/* A thread HELD by who makes it gets its clock, unless sampling is stopped. The question comes
+ * after HELD: control.c stores the answer first and then looks for HELD. any context */
 SIGNAL_SAFE static void begin_clock(struct thread *thread, bool mine)
 {
     thread->is_paused = __atomic_load_n(&session.is_off, __ATOMIC_SEQ_CST) != 0;
@@ -326,9 +326,9 @@ void thread_settle(struct thread *thread, bool mine)
     settle_at(thread, cpu_ns);
 }
 
-/* What is known of the CPU time of a thread that is no more: its last grid point in a sample. (A perf
- * event would still tell what it counted, but that is more than the CPU clock has where a machine's
- * host takes time away.) any context */
+/* What is known of the CPU time of a thread that is no more: its last grid point in a sample. (A
+ * perf event would still tell what it counted, but that is more than the CPU clock has where a
+ * machine's host takes time away.) any context */
 SIGNAL_SAFE static uint64_t cpu_of_dead_ns(const struct thread *thread)
 {
     uint64_t next_ns = thread->grid.next_ns, period_ns = thread->grid.period_ns;

@@ -50,8 +50,8 @@ struct thread {
                                  session_phase) */
     uint32_t n_ticks;         /* handler runs for our clock; written by the thread alone, atomic */
     pid_t tid;
-    bool is_found;  /* not made by pthread_create: nobody tells of its end                      */
-    bool is_paused; /* has no clock since sampling is stopped (control.h); by who holds it      */
+    bool is_found;    /* not made by pthread_create: nobody tells of its end                      */
+    bool is_paused;   /* has no clock since sampling is stopped (control.h); by who holds it      */
     uint64_t pointer; /* its thread pointer if its thread-local storage is libc's, else 0; atomic */
     uint64_t tls;     /* what its handler has in place of that (tls.h), 0 = nothing yet          */
     struct clock clock;
@@ -109,9 +109,8 @@ void thread_begin(struct thread *thread, uint64_t start_cpu_ns);
  * blocked; any context */
 SIGNAL_SAFE bool thread_begin_other(struct thread *thread, pid_t tid, uint64_t start_cpu_ns);
 
-/* The kernel knows `thread` no more, which did not tell of its end: writes it, gives the slot back. (What it used
- * since its last sample is not known any more.) all
- * signals blocked; any context */
+/* The kernel knows `thread` no more, which did not tell of its end: writes it, gives the slot back.
+ * (What it used since its last sample is not known any more.) all signals blocked; any context */
 SIGNAL_SAFE void thread_reap(struct thread *thread);
 
 /* LIVE -> HELD, waiting for another holder; false when it is neither. All signals are to be blocked
@@ -119,10 +118,10 @@ SIGNAL_SAFE void thread_reap(struct thread *thread);
 SIGNAL_SAFE bool thread_hold(struct thread *thread);
 SIGNAL_SAFE void thread_release(struct thread *thread);
 
-/* Waits, but not beyond give_up_ns of CLOCK_MONOTONIC, until the handler of `thread` is not at work.
- * It does not begin again while the thread is held or the phase is not RUNNING. False when it is
- * still there (it waits for a processor, or is stopped): its stream is not to be touched then. any
- * context */
+/* Waits, but not beyond give_up_ns of CLOCK_MONOTONIC, until the handler of `thread` is not at
+ * work. It does not begin again while the thread is held or the phase is not RUNNING. False when it
+ * is still there (it waits for a processor, or is stopped): its stream is not to be touched then.
+ * any context */
 SIGNAL_SAFE bool thread_handler_is_done(const struct thread *thread, uint64_t give_up_ns);
 
 /* The clock of a thread held, or begun, is armed, and its CPU time counts from the grid's next

@@ -4,11 +4,10 @@
  *               and one comparison; what it does not know is to be asked by id
  *   by id       pages of 1024 thread ids each, made as needed: one entry for every id there can be
  *
- * An id's entry also tells of a thread that we gave up while the kernel still lists it, so that a scan
- * (scan.h) does not take it for a new one: by the CPU time it had used, since another thread under
- * its id has used less, at first.
- * Context    any; entries of an id are written by the thread itself, or by who begins or reaps it
- * from outside, one at a time. */
+ * An id's entry also tells of a thread that we gave up while the kernel still lists it, so that a
+ * scan (scan.h) does not take it for a new one: by the CPU time it had used, since another thread
+ * under its id has used less, at first. Context    any; entries of an id are written by the thread
+ * itself, or by who begins or reaps it from outside, one at a time. */
 #ifndef SAMPLER_THREAD_FIND_H
 #define SAMPLER_THREAD_FIND_H
 

@@ -275,8 +275,8 @@ static void reader_hand_over(struct reader *reader, struct recording_owner *owne
     recording->pauses = reader->pauses.items;
     recording->n_pauses = reader->pauses.n;
     recording->labels = reader->labels;
-    const struct array tables[] = {reader->modules, reader->images,  reader->nodes,
-                                   reader->threads, reader->samples, reader->infos,
+    const struct array tables[] = {reader->modules,  reader->images,  reader->nodes,
+                                   reader->threads,  reader->samples, reader->infos,
                                    reader->warnings, reader->pauses};
     _Static_assert(sizeof tables == sizeof owner->tables, "each table has its place");
     memcpy(owner->tables, tables, sizeof tables);

@@ -97,7 +97,7 @@ struct recording {
     const struct recording_sample *samples; /* per stream in order of recording           */
     const struct recording_info *infos;
     const struct recording_warning *warnings;
-    const struct intern *labels; /* texts given by the program; 0 is none                */
+    const struct intern *labels;          /* texts given by the program; 0 is none                */
     const struct recording_pause *pauses; /* in order of time                         */
     size_t n_pauses;
     size_t n_modules, n_nodes, n_threads, n_samples, n_infos, n_warnings;

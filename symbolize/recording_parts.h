@@ -19,7 +19,7 @@ struct reader {
     struct array infos;          /* struct recording_info                    */
     struct array warnings;       /* struct recording_warning                 */
     struct intern *labels;
-    struct array pauses;         /* struct recording_pause                   */
+    struct array pauses; /* struct recording_pause                   */
     uint64_t time_unit_ns;
     bool no_memory; /* sticky; the whole reading fails          */
 };

@@ -25,8 +25,7 @@
 #define MAX_THREADS 64
 #define STACK_BYTES (64u << 10)
 #define STORAGE_BYTES 8192u
-#define FLAGS                                                                                      \
-    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)
+#define FLAGS (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)
 
 struct worker {
     uint64_t wanted_ns;
@@ -106,7 +105,8 @@ __asm__(".text\n"
 
 static int make(struct worker *worker, int is_raw, int has_own)
 {
-    uint8_t *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     worker->storage =
         mmap(NULL, STORAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED || worker->storage == MAP_FAILED)
@@ -141,7 +141,8 @@ int main(int argc, char **argv)
         }
     }
     if (argc > 5) {
-        struct timespec wait = {.tv_sec = atoi(argv[5]) / 1000, .tv_nsec = atoi(argv[5]) % 1000 * 1000000};
+        struct timespec wait = {.tv_sec = atoi(argv[5]) / 1000,
+                                .tv_nsec = atoi(argv[5]) % 1000 * 1000000};
         bare(SYS_nanosleep, (long)&wait, 0, 0, 0);
     }
     for (int i = 0; i < n; i++)
