@@ -63,7 +63,7 @@ struct thread *thread_slots(void)
     return __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
 }
 
-/* any context */
+/* NOLINTNEXTLINE(readability-non-const-parameter): changed, by the atomic builtin. any context */
 SIGNAL_SAFE static void count(uint32_t *counter, int n)
 {
     __atomic_add_fetch(counter, (uint32_t)n, __ATOMIC_SEQ_CST);
