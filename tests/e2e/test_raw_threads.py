@@ -115,6 +115,53 @@ def many_short_ones(_scratch):
 
 
 @case
+def clone_short_ones(_scratch):
+    """Made by clone() they need not be looked for; and who ended gives its stream to who comes."""
+    argv = [test_program("raw_threads"), "libc", "own", "60", "5", "0", "2"]
+    result, recording = record(argv)
+    check_equal(result.status, 0, "status (%r)" % result.stdout)
+    summary = recording.summary()
+    print("  %s explained, %d found, %d streams" %
+          (summary["explained"], recording.n_threads_found, summary["n_streams"]))
+    check_equal(recording.n_threads_found, 60, "threads found")
+    check(0.9 <= summary["explained"] <= 1.1, "%s of the CPU time explained", summary["explained"])
+    check(summary["n_streams"] <= 30, "%d streams for 60 threads, two at once", summary["n_streams"])
+
+
+LOADED_LATER = """
+import ctypes, sys, threading, time
+def spin(ms):
+    end = time.thread_time() + ms / 1000
+    while time.thread_time() < end:
+        sum(range(2000))
+threads = [threading.Thread(target=spin, args=(600,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+spin(100)
+ctypes.CDLL(sys.argv[1])
+print("loaded", flush=True)
+for thread in threads:
+    thread.join()
+"""
+
+
+@case
+def loaded_into_a_program_that_runs(_scratch):
+    """By dlopen: the threads that are there are covered, from then on."""
+    env = clean_environment(SAMPLER_RECORDING_DIR=os.getcwd())
+    result = run([need("python3"), "-c", LOADED_LATER, LIBRARY], env=env)
+    check_equal((result.status, result.stdout), (0, b"loaded\n"), "status (%s)" % result.stderr)
+    [name] = [name for name in os.listdir(".") if name.endswith(".sampler")]
+    recording = recording_dump.Recording(name)
+    check_equal((recording.n_threads, recording.n_threads_found), (3, 2), "threads, found")
+    print("  %s explained" % recording.summary()["explained"])
+    for thread in recording.threads[1:]:
+        check(thread.start_cpu_ns > 0, "CPU time from before is counted")
+        check(thread.n_samples > 20, "%d samples of a thread", thread.n_samples)
+    check(0.97 <= recording.summary()["explained"] <= 1.01, "explained: %s", recording.summary()["explained"])
+
+
+@case
 def threads_of_libc_are_not_found(_scratch):
     """Looks at the folder come while threads begin and end by the hundred: none is taken for another's."""
     for _ in range(3):

@@ -1,11 +1,12 @@
 /* raw_threads.c - threads that libc knows nothing of: made by clone() or by the bare system call,
  * with thread-local storage of their own, of their maker, or none.
  *
- *   raw_threads HOW STORAGE N MS [WAIT_MS]
+ *   raw_threads HOW STORAGE N MS [WAIT_MS [AT_ONCE]]
  *     HOW      libc: clone() of libc; raw: the system call
  *     STORAGE  shared: the maker's thread pointer; own: one that leads to zeros; none: 0
  *     N MS     how many, and how much CPU time each uses
- *     WAIT_MS  the first thread sleeps in one call meanwhile (else it waits for them)
+ *     WAIT_MS  the first thread sleeps in one call meanwhile (0: it waits for them)
+ *     AT_ONCE  so many are made, and waited for, before the next (else all)
  *
  * The threads call nothing of libc: they count their CPU time by a bare system call. Each says how
  * much it used; exit status 1 when a thread's own storage, or its maker's errno, was touched. */
@@ -123,6 +124,12 @@ static int make(struct worker *worker, int is_raw, int has_own)
     return (int)tid;
 }
 
+static void sleep_ms(int ms)
+{
+    struct timespec wait = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    bare(SYS_nanosleep, (long)&wait, 0, 0, 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 5)
@@ -131,23 +138,24 @@ int main(int argc, char **argv)
     int n = atoi(argv[3]);
     if (n > MAX_THREADS)
         return 2;
+    int at_once = argc > 6 ? atoi(argv[6]) : n;
     errno = 4242; /* a thread that shares our storage has no business here */
-    for (int i = 0; i < n; i++) {
-        workers[i].wanted_ns = (uint64_t)atoi(argv[4]) * 1000000u;
-        workers[i].has_no_storage = strcmp(argv[2], "none") == 0;
-        if (make(&workers[i], is_raw, has_own) < 0) {
-            perror("clone");
-            return 2;
+    for (int first = 0; first < n; first += at_once) {
+        int end = first + at_once < n ? first + at_once : n;
+        for (int i = first; i < end; i++) {
+            workers[i].wanted_ns = (uint64_t)atoi(argv[4]) * 1000000u;
+            workers[i].has_no_storage = strcmp(argv[2], "none") == 0;
+            if (make(&workers[i], is_raw, has_own) < 0) {
+                perror("clone");
+                return 2;
+            }
         }
+        if (argc > 5)
+            sleep_ms(atoi(argv[5]));
+        for (int i = first; i < end; i++)
+            while (__atomic_load_n(&workers[i].done, __ATOMIC_SEQ_CST) == 0)
+                bare(SYS_futex, (long)&workers[i].done, FUTEX_WAIT, 0, 0);
     }
-    if (argc > 5) {
-        struct timespec wait = {.tv_sec = atoi(argv[5]) / 1000,
-                                .tv_nsec = atoi(argv[5]) % 1000 * 1000000};
-        bare(SYS_nanosleep, (long)&wait, 0, 0, 0);
-    }
-    for (int i = 0; i < n; i++)
-        while (__atomic_load_n(&workers[i].done, __ATOMIC_SEQ_CST) == 0)
-            bare(SYS_futex, (long)&workers[i].done, FUTEX_WAIT, 0, 0);
     int failed = errno != 4242;
     uint64_t used_ns = 0;
     for (int i = 0; i < n; i++) {
