@@ -191,6 +191,12 @@ SIGNAL_SAFE static void on_toggle(int signo, siginfo_t *info, void *context)
     restart_interrupted_call(context);
 }
 
+/* any context */
+bool handler_is_toggle(const struct sigaction *action)
+{
+    return action->sa_sigaction == on_toggle;
+}
+
 /* SETUP */
 static void install_toggle(void)
 {

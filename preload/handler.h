@@ -7,6 +7,7 @@
 #ifndef SAMPLER_HANDLER_H
 #define SAMPLER_HANDLER_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "context.h"
@@ -17,6 +18,9 @@ bool handler_install(void);
 /* A signal was taken that may be the one that stops sampling or makes it go on; nothing happens if
  * it is not. any context */
 SIGNAL_SAFE void handler_toggle(int signo);
+
+/* Whether this is what we set for that signal, which the program is not to see. any context */
+bool handler_is_toggle(const struct sigaction *action);
 
 /* Puts back what was there before: no clock was ever armed. SETUP */
 void handler_remove(void);

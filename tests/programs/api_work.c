@@ -159,8 +159,12 @@ static int spin_only(const char *how)
     sigfillset(&all);
     if (strcmp(how, "blocked") == 0)
         sigprocmask(SIG_SETMASK, &all, NULL);
-    if (strcmp(how, "handler") == 0)
-        signal(SIGUSR2, on_signal);
+    struct sigaction before;
+    if (sigaction(SIGUSR2, NULL, &before) != 0 || before.sa_handler != SIG_DFL ||
+        (before.sa_flags & SA_SIGINFO) != 0)
+        return fail("a handler that is not ours");
+    if (strcmp(how, "handler") == 0 && signal(SIGUSR2, on_signal) != SIG_DFL)
+        return fail("a handler that is not ours");
     printf("%d\n", (int)getpid());
     fflush(stdout);
     work_a(work_ns);
