@@ -56,6 +56,8 @@ static void sums_add(struct account_sums *sums, const struct account_sums *other
     add_saturated(&sums->start_up_ns, other->start_up_ns);
     add_saturated(&sums->thread_exit_ns, other->thread_exit_ns);
     add_saturated(&sums->paused_ns, other->paused_ns);
+    add_saturated(&sums->length_ns, other->length_ns);
+    add_saturated(&sums->stopped_ns, other->stopped_ns);
     sums->cpu_known = sums->cpu_known && other->cpu_known;
     for (size_t i = 0; i < CAPTURE_N_LOSSES; i++) {
         add_saturated(&sums->lost[i], other->lost[i]);
@@ -117,11 +119,26 @@ static void sums_add_header(struct account_sums *sums, const struct capture_head
     sums->n_forks = header->n_forks;
     sums->n_children_missed = header->n_children_missed;
     sums->paused_ns = header->paused_cpu_ns;
-    sums->cpu_known = header->end_cpu_ns > header->start_cpu_ns;
+    sums->cpu_known = header->end_cpu_ns != 0 && header->end_cpu_ns >= header->start_cpu_ns;
     if (sums->cpu_known)
         sums->cpu_ns = header->end_cpu_ns - header->start_cpu_ns;
     if (header->end == CAPTURE_RUNNING)
         sums->n_unended = 1;
+}
+
+/* How long sampling was on, and how long it could have been. */
+static void sums_add_times(struct account_sums *sums, const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    uint64_t length_ns = header->end_time_ns > header->start_time_ns
+                             ? header->end_time_ns - header->start_time_ns
+                             : 0;
+    for (size_t i = 0; i < recording->n_threads && header->end_time_ns == 0; i++) {
+        if (recording->threads[i].end_ns > length_ns)
+            length_ns = recording->threads[i].end_ns;
+    }
+    sums->length_ns = length_ns;
+    sums->stopped_ns = recording_paused_ns(recording, length_ns);
 }
 
 /* A value of the recording as one line: words joined by NUL become words joined by blanks. */
@@ -203,6 +220,7 @@ static bool process_fill(struct account *account, struct account_process *proces
     }
     sums_add_header(&process->sums, header);
     sums_add_samples(&process->sums, recording, cuts);
+    sums_add_times(&process->sums, recording);
     free(cuts);
     for (size_t i = 0; i < recording->n_threads; i++) {
         uint32_t clock = recording->threads[i].clock;
@@ -385,6 +403,11 @@ bool account_module_lacks(const struct account_module *module)
     return module->source < (module->is_image ? MODULE_DYNSYM : MODULE_DWARF);
 }
 
+uint64_t account_wanted_ns(const struct account_sums *sums)
+{
+    return sums->cpu_ns > sums->paused_ns ? sums->cpu_ns - sums->paused_ns : 0;
+}
+
 /* ---- the closing line ------------------------------------------------------------------------ */
 
 /* 5991 -> "5 991". */
@@ -425,11 +448,12 @@ static void append_clocks(const struct account_sums *sums, char *out, size_t out
 static void append_cpu(const struct account_sums *sums, char *out, size_t out_bytes, size_t *used)
 {
     double explained_s = (double)sums->weight_ns / 1e9;
-    double cpu_s = (double)sums->cpu_ns / 1e9;
+    uint64_t cpu_ns = account_wanted_ns(sums);
+    double cpu_s = (double)cpu_ns / 1e9;
     if (!sums->cpu_known)
         append(out, out_bytes, used, "; %.2f s CPU explained, of how much is not recorded",
                explained_s);
-    else if (sums->cpu_ns == 0)
+    else if (cpu_ns == 0)
         append(out, out_bytes, used, "; %.2f of %.2f s CPU explained", explained_s, cpu_s);
     else
         append(out, out_bytes, used, "; %.2f of %.2f s CPU explained (%.1f %%)", explained_s, cpu_s,
@@ -469,6 +493,9 @@ const char *account_format(const struct account *account, const char *wrote, cha
            account_rate_hz(sums), account->frequency_hz);
     append_clocks(sums, out, out_bytes, &used);
     append_cpu(sums, out, out_bytes, &used);
+    if (sums->stopped_ns != 0)
+        append(out, out_bytes, &used, "; sampling was on for %.2f of %.2f s",
+               (double)(sums->length_ns - sums->stopped_ns) / 1e9, (double)sums->length_ns / 1e9);
     append(out, out_bytes, &used, "; lost %s", grouped(account_lost(sums), lost, sizeof lost));
     append_unusual(sums, out, out_bytes, &used);
     if (wrote != NULL)
