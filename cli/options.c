@@ -105,6 +105,15 @@ static bool number_parse(const char *text, uint64_t *out)
     return true;
 }
 
+/* Digits with at most one point among them, and no more than 1e9 of seconds. */
+static bool seconds_are_good(const char *text)
+{
+    size_t n_whole = strspn(text, "0123456789");
+    size_t n_point = text[n_whole] == '.';
+    size_t n_fraction = strspn(text + n_whole + n_point, "0123456789");
+    return n_whole <= 9 && n_whole + n_fraction > 0 && text[n_whole + n_point + n_fraction] == '\0';
+}
+
 /* `origin` names the option as the user wrote it: "--clock" or "SAMPLER_CLOCK". */
 static bool value_check(enum option_id id, const char *origin, const char *value, struct err *err)
 {
@@ -123,6 +132,9 @@ static bool value_check(enum option_id id, const char *origin, const char *value
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
                         "%s: '%.60s' is not a whole number from %llu to %llu", origin, value,
                         (unsigned long long)row->least, (unsigned long long)row->most);
+    if (row->seconds && value[0] != '\0' && !seconds_are_good(value))
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "%s: '%.60s' is not a number of seconds, such as 2.5", origin, value);
     if (row->argument != NULL && value[0] == '\0')
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s: the value is empty", origin);
     return true;

@@ -42,6 +42,10 @@ enum option_id {
     OPTION_COUNT,
     OPTION_UNWINDER,
     OPTION_FOLLOW,
+    OPTION_DELAY,
+    OPTION_DURATION,
+    OPTION_PAUSED,
+    OPTION_TOGGLE,
     OPTION_KEEP,
     OPTION_REMOVE,
     OPTION_ACCOUNT,
@@ -66,6 +70,7 @@ struct option_row {
     uint64_t least, most;    /* numbers: the range taken; most = 0: not a number                 */
     uint32_t commands;       /* bit 1 << command_id for each that takes it                       */
     char short_name;         /* 'F'; 0: none                                                     */
+    bool seconds;            /* the value is a number of seconds, with or without a fraction      */
     bool repeats;            /* may be given several times; all values are kept                  */
     bool for_capture;        /* sampler-run hands it to the library through `environment`        */
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LIBRARY_NAME "libsampler.so"
@@ -52,6 +53,18 @@ static bool set_ld_preload(const char *library)
     return ok;
 }
 
+/* --delay and --duration count from here for all processes of the command. */
+static bool set_since(void)
+{
+    struct timespec now;
+    char text[24];
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return true;
+    snprintf(text, sizeof text, "%llu",
+             (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
+    return setenv("SAMPLER_SINCE", text, 1) == 0;
+}
+
 bool preload_env_set(const struct preload_env *env)
 {
     for (enum option_id id = 0; id < N_OPTIONS; id++) {
@@ -62,6 +75,6 @@ bool preload_env_set(const struct preload_env *env)
         if (setenv(row->environment, value, 1) != 0)
             return false;
     }
-    return set_ld_preload(env->library) &&
+    return set_ld_preload(env->library) && set_since() &&
            setenv("SAMPLER_RECORDING_DIR", env->recording_dir, 1) == 0;
 }

@@ -19,6 +19,17 @@ bool handler_install(void);
  * then it is nobody's. SIGNAL, HOOK */
 SIGNAL_SAFE bool handler_is_late_tick(const siginfo_t *info);
 
+/* A signal was taken that may be the one that stops sampling or makes it go on; nothing happens if
+ * it is not. any context */
+SIGNAL_SAFE void handler_toggle(int signo);
+
+/* Whether this is what we set for that signal, which the program is not to see. any context */
+bool handler_is_toggle(const struct sigaction *action);
+
+/* Whether a signal that a wait of the program has got, which so did not come to the handler, is of
+ * ours: it is answered then, but for a sample. HOOK */
+bool handler_take(const siginfo_t *info);
+
 /* Puts back what was there before: no clock was ever armed. SETUP */
 void handler_remove(void);
 

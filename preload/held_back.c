@@ -49,8 +49,8 @@ bool held_back_tick(const void *context, bool is_exact)
     return looks_like_mask_call(registers);
 }
 
-/* HOOK, EXIT */
-static uint64_t hexadecimal(const char *text)
+/* any context */
+SIGNAL_SAFE static uint64_t hexadecimal(const char *text)
 {
     uint64_t value = 0;
     for (; (*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'f'); text++)
@@ -58,7 +58,7 @@ static uint64_t hexadecimal(const char *text)
     return value;
 }
 
-/* HOOK, EXIT */
+/* any context */
 bool held_back_now(pid_t tid)
 {
     static const char key[] = "\nSigBlk:\t";

@@ -20,7 +20,7 @@
  * times: then only the call that sets the mask tells. SIGNAL */
 SIGNAL_SAFE bool held_back_tick(const void *context, bool is_exact);
 
-/* Whether thread `tid` has our signal blocked, as the kernel sees it. HOOK, EXIT */
-bool held_back_now(pid_t tid);
+/* Whether thread `tid` has our signal blocked, as the kernel sees it. any context */
+SIGNAL_SAFE bool held_back_now(pid_t tid);
 
 #endif

@@ -42,14 +42,6 @@ static void block_ours(int how)
 
 /* ---- sigwait -------------------------------------------------------------------------------- */
 
-/* HOOK */
-static bool is_tick(const siginfo_t *info)
-{
-    const struct thread *thread = thread_self;
-    return handler_is_late_tick(info) ||
-           (thread != NULL && clock_tick_of(&thread->clock, info) != CLOCK_TICK_FOREIGN);
-}
-
 /* What is left until `end_ns`. HOOK */
 static struct timespec time_until(uint64_t end_ns)
 {
@@ -75,8 +67,9 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
         do {
             struct timespec left = time_until(end_ns);
             result = libc_real()->sigtimedwait(set, &got, timeout != NULL ? &left : NULL);
-        } while (result == session.options.signo &&
-                 (is_tick(&got) || (program_signal_is_poke(&got) && !program_signal_take(&got))));
+        } while (
+            result == session.options.signo &&
+            (handler_take(&got) || (program_signal_is_poke(&got) && !program_signal_take(&got))));
     }
     int saved_errno = errno;
     program_signal_wait(false);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "handler.h"
 #include "hooks.h"
 #include "program_signal.h"
 #include "relay.h"
@@ -72,6 +73,8 @@ HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct siga
         return result;
     if (old != NULL)
         relay_answer(old, &before);
+    if (old != NULL && handler_is_toggle(old))
+        *old = (struct sigaction){.sa_handler = SIG_DFL};
     if (old != NULL && named_before)
         sigaddset(&old->sa_mask, session.options.signo);
     else if (old != NULL)
@@ -99,6 +102,8 @@ HOOK_EXPORT sighandler_t signal(int signo, sighandler_t handler)
     if (relayed)
         relay_set(signo, &action);
     sighandler_t result = libc_real()->signal(signo, relayed ? relay_run_short() : handler);
+    if (handler_is_toggle(&(struct sigaction){.sa_handler = result}))
+        return SIG_DFL;
     return result == relay_run_short() && before.handler != NULL ? before.handler : result;
 }
 

@@ -1,12 +1,15 @@
-/* hooks_threads.c - threads come (pthread_create, thrd_create) and go (a key's destructor).
+/* hooks_threads.c - threads come (pthread_create, thrd_create, clone) and go (a key's destructor).
  *
  * The end is taken from a thread-specific key whose destructor puts itself off to the last round,
  * so that the program's own destructors are sampled too. */
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
 
 #include "hooks.h"
 #include "os.h"
+#include "scan.h"
 #include "thread.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
@@ -105,6 +108,25 @@ HOOK_EXPORT int thrd_create(thrd_t *created, thrd_start_t start, void *argument)
     if (error != thrd_success)
         thread_unreserve(thread);
     return error;
+}
+
+/* A thread that libc knows nothing of: nothing of ours may run in it, as it may share its maker's
+ * thread-local storage, or have none. It gets its clock from here. HOOK */
+HOOK_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list rest;
+    va_start(rest, argument);
+    pid_t *parent_tid = va_arg(rest, pid_t *); /* libc's reads all three, given or not */
+    void *tls = va_arg(rest, void *);
+    pid_t *child_tid = va_arg(rest, pid_t *);
+    va_end(rest);
+    int tid = libc_real()->clone(function, stack, flags, argument, parent_tid, tls, child_tid);
+    if (tid > 0 && ((unsigned)flags & CLONE_THREAD) != 0 && session_phase() == SESSION_RUNNING) {
+        int saved_errno = errno;
+        scan_cover_new(tid);
+        errno = saved_errno;
+    }
+    return tid;
 }
 
 /* SETUP */

@@ -52,7 +52,7 @@ static inline struct signals signals_so_far(const struct thread *thread)
 {
     return (struct signals){
         .n_ticks = __atomic_load_n(&thread->n_ticks, __ATOMIC_RELAXED),
-        .n_handlers = restart_thread.n_handlers,
+        .n_handlers = __atomic_load_n(&thread->n_handlers, __ATOMIC_RELAXED),
     };
 }
 

@@ -18,6 +18,7 @@ struct entry {
 static const struct entry entries[] = {
     ENTRY(pthread_create, "pthread_create"),
     ENTRY(thrd_create, "thrd_create"),
+    ENTRY(clone, "clone"),
     ENTRY(pthread_sigmask, "pthread_sigmask"),
     ENTRY(sigprocmask, "sigprocmask"),
     ENTRY(sigaction, "sigaction"),

@@ -23,6 +23,7 @@
 struct libc_real {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+    int (*clone)(int (*)(void *), void *, int, void *, ...);
     int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
     int (*sigprocmask)(int, const sigset_t *, sigset_t *);
     int (*sigaction)(int, const struct sigaction *, struct sigaction *);

@@ -13,7 +13,7 @@ static struct {
     ino_t ino;
 } stderr_at_start;
 
-/* any context but SIGNAL */
+/* any context */
 void line_init(struct line *line, char *bytes, size_t size_bytes)
 {
     line->bytes = bytes;
@@ -23,7 +23,7 @@ void line_init(struct line *line, char *bytes, size_t size_bytes)
     bytes[0] = '\0';
 }
 
-/* any context but SIGNAL */
+/* any context */
 void line_add_bytes(struct line *line, const char *bytes, size_t n_bytes)
 {
     size_t room = line->size_bytes - 1 - line->length;
@@ -36,13 +36,13 @@ void line_add_bytes(struct line *line, const char *bytes, size_t n_bytes)
     line->bytes[line->length] = '\0';
 }
 
-/* any context but SIGNAL */
+/* any context */
 void line_add(struct line *line, const char *text)
 {
     line_add_bytes(line, text, strlen(text));
 }
 
-/* any context but SIGNAL */
+/* any context */
 void line_add_number(struct line *line, uint64_t number)
 {
     char digits[20];

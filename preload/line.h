@@ -1,13 +1,15 @@
 /* line.h - text put together in a buffer of the caller: no stdio, no heap, no locale.
  *
  * Always NUL-terminated. When full, what does not fit is dropped and `cut` is set.
- * Context   any, SIGNAL excepted (nothing needs it there). */
+ * Context   line_init, line_add...: any. The rest: any but SIGNAL. */
 #ifndef SAMPLER_LINE_H
 #define SAMPLER_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "context.h"
 
 struct line {
     char *bytes;
@@ -16,10 +18,10 @@ struct line {
     bool cut;
 };
 
-void line_init(struct line *line, char *bytes, size_t size_bytes);
-void line_add(struct line *line, const char *text);
-void line_add_bytes(struct line *line, const char *bytes, size_t n_bytes);
-void line_add_number(struct line *line, uint64_t number);
+SIGNAL_SAFE void line_init(struct line *line, char *bytes, size_t size_bytes);
+SIGNAL_SAFE void line_add(struct line *line, const char *text);
+SIGNAL_SAFE void line_add_bytes(struct line *line, const char *bytes, size_t n_bytes);
+SIGNAL_SAFE void line_add_number(struct line *line, uint64_t number);
 
 /* Our word to the user: "sampler: TEXT\n" on stderr, in one write. Silent when fd 2 is no longer
  * the file it was at the start: the program closed it, and the number may belong to a file of its

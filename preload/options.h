@@ -14,6 +14,12 @@
  *   SAMPLER_RECORDING_DIR  set by sampler-run: recordings go there as PID.N.sampler and are turned
  *                          into a profile by it, not by the library
  *   SAMPLER_SIGNAL         number of the signal to use, 1 to 31  SIGPROF
+ *                          (SIGRTMIN in Go programs, which take SIGPROF for themselves)
+ *   SAMPLER_PAUSED         1: stopped at first                   0
+ *   SAMPLER_DELAY          seconds until sampling begins         0
+ *   SAMPLER_DURATION       seconds after which it stops          never
+ *   SAMPLER_SINCE          set by sampler-run: what those count from, CLOCK_MONOTONIC in ns
+ *   SAMPLER_TOGGLE         signal that stops it or makes it go on: USR2, SIGUSR2, 12, RTMIN+3
  *   SAMPLER_MAX_NODES      stack table limit of one stream       1048576
  *   SAMPLER_CHECK          1: say whether the event can be had and end, with OPTIONS_CHECK_...
  *   SAMPLER_HANDLER        empty: take ticks, record nothing (what a benchmark compares with)
@@ -51,13 +57,18 @@ struct options {
     bool check;
     uint32_t frequency_hz;
     uint32_t max_nodes;
+    uint64_t delay_ns;
+    uint64_t duration_ns; /* 0: no end */
+    uint64_t since_ns;    /* 0: now */
     int signo;
+    int toggle_signo; /* 0: none */
     enum options_clock clock;
     enum unwind_engine unwinder;
     bool follow;
     bool quiet;
     bool keep;
     bool empty_handler;
+    bool paused; /* sampling is stopped at first */
 };
 
 void options_read(struct options *options);

@@ -8,6 +8,7 @@
 #include "restart.h"
 #include "session.h"
 #include "thread.h"
+#include "thread_find.h"
 
 /* Two copies: the current one is never written to. A writer fills the other and then switches, by
  * a release store; a signal that takes the switch half-way sees the old one. Writers come one at a
@@ -100,30 +101,43 @@ bool program_signal_is_poke(const siginfo_t *info)
     return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &held_by_process;
 }
 
-/* Signals that came to this thread and are not our clock's. */
-static __thread uint32_t n_arrived;
+/* HOOK */
+static uint32_t n_arrived(const struct thread *thread)
+{
+    return __atomic_load_n(&thread->n_arrived, __ATOMIC_RELAXED);
+}
 
 /* To the calling thread, which does not block it. A tick that is pending at that moment would
  * swallow it, as both have one number: then once more. HOOK */
 static void send_to_self(const siginfo_t *info)
 {
-    uint32_t before = n_arrived;
-    while (n_arrived == before && send_to_caller(info))
+    const struct thread *thread = thread_of_tid(os_gettid());
+    uint32_t before = thread != NULL ? n_arrived(thread) : 0;
+    while (send_to_caller(info) && thread != NULL && n_arrived(thread) == before)
         continue;
 }
 
-/* A thread that has it unblocked, other than the caller; 0 = none. SIGNAL */
-SIGNAL_SAFE static pid_t thread_that_takes(void)
+/* SIGNAL */
+SIGNAL_SAFE static bool takes_it(const struct thread *thread)
+{
+    uint32_t state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
+    return (state == THREAD_LIVE || state == THREAD_HELD) && !thread->is_found &&
+           !__atomic_load_n(&thread->mask_blocked, __ATOMIC_RELAXED);
+}
+
+/* A thread that has it unblocked, other than the caller; 0 = none. (Of threads not made by
+ * pthread_create we do not know their masks.) SIGNAL */
+SIGNAL_SAFE static pid_t thread_that_takes(const struct thread *caller)
 {
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
-        if (t != thread_self && __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE &&
-            !__atomic_load_n(&t->mask_blocked, __ATOMIC_RELAXED))
+        if (t != caller && takes_it(t))
             return t->tid;
     return 0;
 }
 
 /* One meant for the process goes to a thread that waits for it or has it unblocked. SIGNAL */
-SIGNAL_SAFE static void arrived_blocked(int signo, const siginfo_t *info)
+SIGNAL_SAFE static void arrived_blocked(int signo, const siginfo_t *info,
+                                        const struct thread *thread)
 {
     if (info->si_code == SI_TKILL) {
         hold(&held_by_thread, info);
@@ -132,7 +146,7 @@ SIGNAL_SAFE static void arrived_blocked(int signo, const siginfo_t *info)
     hold(&held_by_process, info);
     pid_t waits = __atomic_load_n(&waiter, __ATOMIC_SEQ_CST);
     if (waits == 0)
-        waits = thread_that_takes();
+        waits = thread_that_takes(thread);
     if (waits != 0 && waits != os_gettid())
         poke(waits, signo);
 }
@@ -174,23 +188,22 @@ __attribute__((noinline)) void program_signal_deliver(const struct sigaction *ac
 }
 
 /* SIGNAL */
-void program_signal_arrived(int signo, siginfo_t *info, void *context, bool blocked)
+bool program_signal_arrived(int signo, siginfo_t *info, struct thread *thread,
+                            struct sigaction *action)
 {
-    struct sigaction action;
-    siginfo_t kept;
-    n_arrived++;
-    if (program_signal_is_poke(info)) {
-        if (blocked || !take(&held_by_process, &kept))
-            return;
-        info = &kept;
-    }
-    program_signal_get(&action);
+    bool blocked = thread != NULL && thread->mask_blocked;
+    if (thread != NULL)
+        __atomic_store_n(&thread->n_arrived, thread->n_arrived + 1, __ATOMIC_RELAXED);
+    if (program_signal_is_poke(info) && (blocked || !take(&held_by_process, info)))
+        return false;
+    program_signal_get(action);
     if (blocked)
-        arrived_blocked(signo, info);
-    else if (action.sa_handler == SIG_DFL)
+        arrived_blocked(signo, info, thread);
+    else if (action->sa_handler == SIG_DFL)
         act_by_default(signo, info);
-    else if (action.sa_handler != SIG_IGN)
-        program_signal_deliver(&action, signo, info, context);
+    else
+        return action->sa_handler != SIG_IGN;
+    return false;
 }
 
 /* HOOK */

@@ -17,12 +17,16 @@
 SIGNAL_SAFE void program_signal_set(const struct sigaction *action);
 SIGNAL_SAFE void program_signal_get(struct sigaction *action);
 
-/* A signal of our number that is not our clock's, with the context it interrupted. `blocked`: what
- * the program believes of the thread it came to. */
-SIGNAL_SAFE void program_signal_arrived(int signo, siginfo_t *info, void *context, bool blocked);
+struct thread;
 
-/* Runs the program's own handler, as the kernel would. A function of its own for check_signal_safe:
- * what it calls is the program's. */
+/* A signal of our number that is not our clock's came to `thread` (NULL: one we do not know). True:
+ * the program's handler, *action, is to be run now; *info may be another signal then, which was
+ * kept. */
+SIGNAL_SAFE bool program_signal_arrived(int signo, siginfo_t *info, struct thread *thread,
+                                        struct sigaction *action);
+
+/* Runs the program's own handler, as the kernel would; touches no thread-local storage before. A
+ * function of its own for check_signal_safe: what it calls is the program's. */
 void program_signal_deliver(const struct sigaction *action, int signo, siginfo_t *info,
                             void *context);
 

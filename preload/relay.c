@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "handler.h"
 #include "restart.h"
 
 #define N_SIGNALS 65
@@ -76,6 +77,7 @@ void relay_run(int signo, siginfo_t *info, void *context)
 {
     struct relay_before program = relay_get(signo);
     restart_note_handler(context);
+    handler_toggle(signo);
     if (program.handler == NULL)
         return;
     const struct sigaction action = {.sa_handler = program.handler};

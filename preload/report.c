@@ -128,6 +128,28 @@ void report_at_exit(void)
 }
 
 /* HOOK */
+int report_so_far(const char *path)
+{
+    char bytes[RECORDING_PATH_MAX];
+    struct line line;
+    int saved_errno = errno;
+    if (session_phase() != SESSION_RUNNING || !session_is_ours())
+        return ENOTCONN;
+    line_init(&line, bytes, sizeof bytes);
+    const char *tool = tool_find(&line);
+    if (tool == NULL) {
+        say_how_to_report("the program `sampler` was not found");
+        return EIO;
+    }
+    const char *argv[] = {"sampler", "report", session.recording.path, "-q", "-o", path, NULL};
+    uint64_t mark = session_mark_so_far();
+    int status = spawn_and_wait(tool, argv);
+    session_unmark(mark);
+    errno = saved_errno;
+    return status == 0 ? 0 : EIO;
+}
+
+/* HOOK */
 bool report_before_exec(void)
 {
     if (session.options.recording_dir != NULL)

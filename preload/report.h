@@ -25,4 +25,8 @@ void report_at_exit(void);
  * no samples and no thread that may yet take one. */
 bool report_before_exec(void);
 
+/* The profile so far to `path`, by `sampler report`, and the program goes on. 0, or an errno:
+ * ENOTCONN without a session, EIO when it could not be written. HOOK */
+int report_so_far(const char *path);
+
 #endif

@@ -8,8 +8,20 @@
 
 #include "os.h"
 #include "syscall_number.h"
+#include "thread.h"
+#include "thread_find.h"
+#include "tls.h"
 
 __thread struct restart_thread restart_thread;
+
+/* Not in thread-local storage: the program's handlers run in threads that have none, too. any
+ * context */
+SIGNAL_SAFE static void count_handler(void)
+{
+    struct thread *thread = thread_of_tid(tls_gettid());
+    if (thread != NULL)
+        __atomic_store_n(&thread->n_handlers, thread->n_handlers + 1, __ATOMIC_RELAXED);
+}
 
 #if defined(__x86_64__)
 
@@ -213,13 +225,13 @@ void restart_note_handler(void *context)
 {
     ucontext_t *interrupted = context;
     greg_t *registers = interrupted->uc_mcontext.gregs;
-    restart_thread.n_handlers++;
+    count_handler();
     if (unlikely(is_broken_off(registers)))
         registers[REG_RCX] = 0;
 }
 
 /* SIGNAL */
-void restart_interrupted_call(void *context)
+void restart_interrupted_call(void *context, bool has_storage)
 {
     ucontext_t *interrupted = context;
     greg_t *registers = interrupted->uc_mcontext.gregs;
@@ -229,7 +241,8 @@ void restart_interrupted_call(void *context)
     if (!syscall_number(registers, &number) || !can_be_repeated(number) ||
         other_signal_waits(interrupted))
         return;
-    shorten(number, registers);
+    if (likely(has_storage))
+        shorten(number, registers);
     registers[REG_RIP] -= 2; /* the length of syscall */
     registers[REG_RAX] = (greg_t)number;
 }
@@ -240,13 +253,14 @@ void restart_interrupted_call(void *context)
 void restart_note_handler(void *context)
 {
     (void)context;
-    restart_thread.n_handlers++;
+    count_handler();
 }
 
 /* SIGNAL */
-void restart_interrupted_call(void *context)
+void restart_interrupted_call(void *context, bool has_storage)
 {
     (void)context;
+    (void)has_storage;
 }
 
 #endif

@@ -15,23 +15,23 @@
 #ifndef SAMPLER_RESTART_H
 #define SAMPLER_RESTART_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "context.h"
 
-/* What this thread's calls are to know of its signals. Written by the thread: by hooks, and by its
- * handlers on top of them. */
+/* What this thread's handler is to know of its calls. Written by the thread's hooks. */
 struct restart_thread {
     uint64_t wait_start_ns; /* CLOCK_MONOTONIC; of the wait in `wait_frame`, 0 = none */
     uint64_t wait_frame;    /* address in the hook's frame: the wait is deeper, and near */
     int32_t wait_ms;        /* its timeout */
-    uint32_t n_handlers;    /* handlers of the program that ran in this thread */
 };
 
 extern __thread struct restart_thread restart_thread;
 
-/* `context` is the handler's ucontext_t. SIGNAL */
-SIGNAL_SAFE void restart_interrupted_call(void *context);
+/* `context` is the handler's ucontext_t. `has_storage`: thread-local storage is as libc's, and will
+ * be there when the call is made again; without it timeouts start anew. SIGNAL */
+SIGNAL_SAFE void restart_interrupted_call(void *context, bool has_storage);
 
 /* A handler of the program begins: if it broke off a call, that call stays broken off (and is
  * marked so in the registers that the handler's return puts back). `context` is that handler's

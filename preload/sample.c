@@ -166,6 +166,15 @@ SIGNAL_SAFE static uint64_t steps_on_time(struct thread *thread, const void *con
     return 1;
 }
 
+/* What the program has called the thread's work since the last sample. SIGNAL, by the thread */
+SIGNAL_SAFE static inline void put_label(struct thread *thread)
+{
+    if (likely(__atomic_load_n(&thread->label.is_new, __ATOMIC_ACQUIRE) == 0))
+        return;
+    if (stream_put_label(&thread->stream, thread->label.text))
+        __atomic_store_n(&thread->label.is_new, 0, __ATOMIC_RELAXED);
+}
+
 /* SIGNAL */
 void sample_take(struct thread *thread, const void *context, uint64_t time_ns, uint64_t steps)
 {
@@ -173,6 +182,7 @@ void sample_take(struct thread *thread, const void *context, uint64_t time_ns, u
     struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
     enum add_result added = stack_node(thread, frames, &result);
     steps = steps_on_time(thread, context, steps);
+    put_label(thread);
     if (unlikely(added == ADD_NO_ROOM || thread->last_node == 0 ||
                  !stream_put_sample(&thread->stream, time_ns, steps, thread->last_node))) {
         lose(CAPTURE_LOST_DISK, steps);

@@ -20,7 +20,8 @@ SIGNAL_SAFE void sample_take(struct thread *thread, const void *context, uint64_
 void sample_known(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node);
 
 /* Steps that passed up to time_ns, to the stack `node`. By who holds its lock. */
-void sample_credit(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node);
+SIGNAL_SAFE void sample_credit(struct thread *thread, uint64_t time_ns, uint64_t steps,
+                               uint32_t node);
 
 /* Makes the stack of `context` the thread's last node; false when it cannot be recorded. */
 SIGNAL_SAFE bool sample_locate(struct thread *thread, const void *context);

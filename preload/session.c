@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "control.h"
 #include "hooks.h"
 #include "line.h"
 #include "os.h"
 #include "paths.h"
 #include "sample.h"
+#include "scan.h"
 #include "thread.h"
 
 #define NAME_ATTEMPTS 1000u
@@ -175,8 +177,11 @@ bool session_begin(void)
     put_infos(&thread->stream);
     /* Again: making the recording is part of the start-up, not of the first thread's samples. */
     session.recording.header->start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    control_begin();
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
     thread_begin(thread, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    control_begun(thread);
+    scan_start();
     return true;
 }
 
@@ -201,46 +206,36 @@ void session_restart(bool is_child)
     mask_believe(mask_blocked);
 }
 
-/* Waits, but not for ever, until `thread` is not inside its handler. The phase is no longer
- * RUNNING, so it does not start to write again. False when it is still there (it waits for a
- * processor, or is stopped): its stream is not to be touched then. HOOK, EXIT */
-static bool handler_is_done(const struct thread *thread, uint64_t give_up_ns)
-{
-    while (thread != thread_self && __atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0) {
-        if (os_clock_ns(CLOCK_MONOTONIC) >= give_up_ns)
-            return false;
-        syscall(SYS_sched_yield);
-    }
-    return true;
-}
-
-/* The process's CPU time, as getrusage has it. HOOK, EXIT */
-static uint64_t process_cpu_ns(void)
-{
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
-        return 0;
-    uint64_t seconds = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
-    uint64_t micros = (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    return seconds * OS_NS_PER_S + micros * 1000;
-}
-
 /* HOOK, EXIT */
 static void write_end(enum capture_end end, int status)
 {
     struct capture_header *header = session.recording.header;
-    header->end_cpu_ns = process_cpu_ns();
+    header->end_cpu_ns = control_cpu_ns();
     header->end_time_ns = os_clock_ns(CLOCK_MONOTONIC);
     header->exit_status = status >= 0 ? (uint32_t)status : 0;
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
+}
+
+/* Threads that no look has met yet are at least counted. EXIT */
+static void last_look(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0;
+    control_timer_stop();
+    scan_stop();
+    os_sigmask(SIG_BLOCK, &all, &before);
+    scan_now();
+    os_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* EXIT */
 bool session_end(int status)
 {
     uint32_t running = SESSION_RUNNING;
-    if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
-        !__atomic_compare_exchange_n(&session.phase, &running, SESSION_ENDED, false,
+    if (session_phase() != SESSION_RUNNING || !session_is_ours())
+        return false;
+    last_look();
+    if (!__atomic_compare_exchange_n(&session.phase, &running, SESSION_ENDED, false,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return false;
     uint64_t ours = os_signal_bit(session.options.signo), before = 0;
@@ -249,7 +244,7 @@ bool session_end(int status)
         thread_self->is_held_back = (before & ours) != 0;
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
-        if (handler_is_done(t, give_up_ns))
+        if (thread_handler_is_done(t, give_up_ns))
             thread_finish(t);
     write_end(CAPTURE_EXITED, status);
     os_sigmask(SIG_UNBLOCK, &ours, NULL);
@@ -265,14 +260,20 @@ void session_leave(void)
 /* HOOK */
 void session_pause_for_exec(void)
 {
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0;
     __atomic_store_n(&session.phase, SESSION_PAUSED, __ATOMIC_SEQ_CST);
+    control_timer_stop();
+    scan_stop();
+    os_sigmask(SIG_BLOCK, &all, &before);
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
         if (thread_hold(t)) {
-            if (handler_is_done(t, give_up_ns))
+            if (thread_handler_is_done(t, give_up_ns))
                 thread_settle(t, t == thread_self);
             thread_release(t);
         }
+    os_sigmask(SIG_SETMASK, &before, NULL);
     write_end(CAPTURE_EXEC, -1);
 }
 
@@ -284,6 +285,35 @@ void session_resume(void)
     header->end_time_ns = 0;
     header->end_cpu_ns = 0;
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
+    control_timer_start();
+    scan_start();
+}
+
+/* HOOK */
+uint64_t session_mark_so_far(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0, give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
+    os_sigmask(SIG_BLOCK, &all, &before);
+    for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot) {
+        if (!thread_hold(t))
+            continue;
+        if (thread_handler_is_done(t, give_up_ns))
+            thread_settle_other(t);
+        thread_release(t);
+    }
+    uint64_t none = 0, mark = control_cpu_ns();
+    __atomic_compare_exchange_n(&session.recording.header->end_cpu_ns, &none, mark, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    os_sigmask(SIG_SETMASK, &before, NULL);
+    return mark;
+}
+
+/* Unless the process has ended meanwhile. HOOK */
+void session_unmark(uint64_t mark)
+{
+    __atomic_compare_exchange_n(&session.recording.header->end_cpu_ns, &mark, 0, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 /* any context but SIGNAL */

@@ -26,6 +26,7 @@ struct session {
     struct options options; /* constant after SETUP                                        */
     struct recording recording;
     uint32_t phase;     /* enum session_phase; atomic, sequentially consistent         */
+    uint32_t is_off;    /* sampling is stopped (control.h); atomic, sequentially consistent */
     pid_t pid;          /* of the process the recording is of                          */
     bool is_fork_child; /* began in a forked child                                     */
     uint32_t n_streams; /* given out so far; atomic                                    */
@@ -60,6 +61,11 @@ void session_leave(void);
 /* Around exec: pause settles and marks; resume takes the mark back (exec failed). HOOK */
 void session_pause_for_exec(void);
 void session_resume(void);
+
+/* What threads have used since their last sample is credited, and the header says how much CPU that
+ * is all about, as it does at the end; unmark takes that back, for who gets killed later. HOOK */
+uint64_t session_mark_so_far(void);
+void session_unmark(uint64_t mark);
 
 /* Samples taken so far. any context but SIGNAL */
 uint64_t session_n_samples(void);

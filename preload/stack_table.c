@@ -65,7 +65,7 @@ SIGNAL_SAFE static inline uint32_t bucket_of(const struct stack_table *table, ui
     return bucket < table->n_buckets ? bucket : bucket - half;
 }
 
-/* HOOK, SETUP */
+/* any context */
 bool stack_table_init(struct stack_table *table, uint32_t max_nodes)
 {
     *table = (struct stack_table){.max_nodes = max_nodes, .n_buckets = 1};
@@ -77,7 +77,7 @@ bool stack_table_init(struct stack_table *table, uint32_t max_nodes)
     return false;
 }
 
-/* HOOK, SETUP */
+/* any context */
 void stack_table_deinit(struct stack_table *table)
 {
     for (uint32_t s = 0; s < STACK_TABLE_SEGMENTS; s++) {

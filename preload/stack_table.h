@@ -12,7 +12,7 @@
  * Memory is private mappings made by reserve and add themselves (mmap, a plain system call); deinit
  * returns them.
  *
- * Context: init and deinit HOOK or SETUP; the rest SIGNAL, by the owner of the stream only. */
+ * Context: init and deinit any; the rest SIGNAL, by the owner of the stream only. */
 #ifndef SAMPLER_STACK_TABLE_H
 #define SAMPLER_STACK_TABLE_H
 
@@ -41,8 +41,8 @@ struct stack_table {
 };
 
 /* False when there is no memory for the first segments. */
-bool stack_table_init(struct stack_table *table, uint32_t max_nodes);
-void stack_table_deinit(struct stack_table *table);
+SIGNAL_SAFE bool stack_table_init(struct stack_table *table, uint32_t max_nodes);
+SIGNAL_SAFE void stack_table_deinit(struct stack_table *table);
 
 /* The node's number, 0 when it is not in the table. */
 SIGNAL_SAFE uint32_t stack_table_find(const struct stack_table *table, uint32_t parent,

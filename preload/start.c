@@ -16,7 +16,9 @@
 #include "modules.h"
 #include "os.h"
 #include "report.h"
+#include "scan.h"
 #include "thread.h"
+#include "tls.h"
 
 /* SETUP */
 static void say(const char *text)
@@ -65,45 +67,6 @@ static void leave_environment(void)
             next[0] = next[1];
         return;
     }
-}
-
-/* A thread that was there before us gets its clock from outside. SETUP */
-static void begin_thread(const char *name)
-{
-    pid_t tid = 0;
-    for (const char *c = name; *c != '\0'; c++) {
-        if (*c < '0' || *c > '9')
-            return;
-        tid = tid * 10 + (*c - '0');
-    }
-    if (tid == 0 || tid == os_gettid() || wall_is_watcher(tid))
-        return;
-    struct thread *thread = thread_reserve();
-    if (thread != NULL)
-        thread_begin_other(thread, tid);
-}
-
-/* SETUP */
-static void begin_existing_threads(void)
-{
-    struct {
-        uint64_t ino;
-        int64_t offset;
-        uint16_t length;
-        uint8_t type;
-        char name[];
-    } const *entry;
-    _Alignas(8) char bytes[2048];
-    int fd = os_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    long n;
-    while (fd >= 0 && (n = syscall(SYS_getdents64, fd, bytes, sizeof bytes)) > 0) {
-        for (long at = 0; at < n; at += entry->length) {
-            entry = (const void *)(bytes + at);
-            begin_thread(entry->name);
-        }
-    }
-    if (fd >= 0)
-        os_close(fd);
 }
 
 /* SETUP */
@@ -160,6 +123,7 @@ static void start(void)
     libc_real();
     line_remember_stderr();
     report_setup();
+    tls_setup();
     options_read(&session.options);
     clock_setup(&session.options);
     ours = os_signal_bit(session.options.signo);
@@ -190,7 +154,7 @@ static void start(void)
     }
     if (begun) {
         mask_believe((before & ours) != 0);
-        begin_existing_threads();
+        scan_existing();
         hooks_threads_begin_first();
     }
     if (begun || (before & ours) == 0)

@@ -141,6 +141,30 @@ bool stream_put_clock(struct stream *stream, uint32_t clock, int why_errno)
 }
 
 /* any context */
+bool stream_put_label(struct stream *stream, const char *label)
+{
+    struct record record;
+    size_t length = text_length(label);
+    if (!record_begin(stream, CAPTURE_THREAD_LABEL, 1 + VARINT_MAX_BYTES + length, &record))
+        return false;
+    record.at = put_text(record.at, label, length);
+    return record_end(&record);
+}
+
+/* any context */
+bool stream_put_pause(struct stream *stream, uint64_t time_ns, bool stops)
+{
+    struct record record;
+    uint64_t start_ns = stream->recording->header->start_time_ns;
+    if (!record_begin(stream, CAPTURE_PAUSE, 1 + 2 * VARINT_MAX_BYTES, &record))
+        return false;
+    record.at = put_varint(record.at,
+                           time_ns > start_ns ? (time_ns - start_ns) / RECORDING_TIME_UNIT_NS : 0);
+    record.at = put_varint(record.at, stops ? 1 : 0);
+    return record_end(&record);
+}
+
+/* any context */
 bool stream_put_node(struct stream *stream, uint32_t parent, uint32_t place, uint64_t offset)
 {
     struct record record;

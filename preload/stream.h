@@ -32,12 +32,16 @@ struct stream_thread_start {
     const char *name;
 };
 
-void stream_init(struct stream *stream, struct recording *recording, uint32_t id);
+SIGNAL_SAFE void stream_init(struct stream *stream, struct recording *recording, uint32_t id);
 
 SIGNAL_SAFE bool stream_put_thread_start(struct stream *stream,
                                          const struct stream_thread_start *start);
 SIGNAL_SAFE bool stream_put_thread_name(struct stream *stream, const char *name);
 SIGNAL_SAFE bool stream_put_thread_end(struct stream *stream, uint64_t time_ns, uint64_t cpu_ns);
+SIGNAL_SAFE bool stream_put_label(struct stream *stream, const char *label);
+
+/* At CLOCK_MONOTONIC time_ns sampling stops (or goes on) for the whole process. */
+SIGNAL_SAFE bool stream_put_pause(struct stream *stream, uint64_t time_ns, bool stops);
 SIGNAL_SAFE bool stream_put_clock(struct stream *stream, uint32_t clock, int why_errno);
 SIGNAL_SAFE bool stream_put_node(struct stream *stream, uint32_t parent, uint32_t place,
                                  uint64_t offset);

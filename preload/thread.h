@@ -2,12 +2,16 @@
  *
  *   reserve -> begin (by the thread) -> ticks -> end (by the thread, or at the process's end) ->
  * free
+ *   a thread not made by pthread_create: reserve -> begin_other (by who found it, scan.h) -> ticks
+ * -> reap (by who finds it dead) -> free
  *
  * Shape      Slots, made as needed and never unmapped; a slot keeps its stream, its stack table and
  * its unwinder state when it passes from a thread that ended to one that begins.
- * State      LIVE -> ENDING is a compare-and-swap; who wins it writes the end. LIVE -> HELD ->
- * LIVE: another thread writes to the stream meanwhile, and the end waits. A slot is freed only by
- * its own thread, after that thread has blocked our signal for good: no handler holds it then.
+ * State      LIVE -> ENDING is a compare-and-swap; who wins it writes the end. LIVE -> HELD, too:
+ * who wins that may write to the stream and change the clock (its handler leaves ticks alone then),
+ * with all signals blocked, and puts LIVE back soon; everybody else waits for it. A slot is freed
+ * only by its own thread, after that thread has blocked our signal for good, or when that thread is
+ * no more: no handler holds it then.
  * Context    stated at each function. */
 #ifndef SAMPLER_THREAD_H
 #define SAMPLER_THREAD_H
@@ -27,7 +31,16 @@
 
 #define THREAD_CUTS 8u
 
+#define THREAD_LABEL_BYTES 256u
+
 enum thread_state { THREAD_FREE, THREAD_RESERVED, THREAD_LIVE, THREAD_ENDING, THREAD_HELD };
+
+/* What the program calls the work of a thread (sampler.h). Written by the thread; its handler takes
+ * it while is_new, before a sample. */
+struct thread_label {
+    uint32_t is_new; /* atomic; 0 while the text is being changed */
+    char text[THREAD_LABEL_BYTES];
+};
 
 struct thread {
     struct thread *next_slot; /* all slots, from thread_slots; set once, before it is published   */
@@ -37,7 +50,14 @@ struct thread {
                             does (wall.h); 0 = free. Read by who ends the thread or the process
                             (sequentially consistent, against state and session_phase) */
     uint32_t n_ticks;    /* handler runs for our clock; written by the thread alone, atomic */
+    uint32_t n_arrived;  /* signals of our number that are not our clock's, by its handler;
+                            atomic, as the thread reads it beside that */
+    uint32_t n_handlers; /* handlers of the program that ran in it; likewise */
     pid_t tid;
+    bool is_found;    /* not made by pthread_create: nobody tells of its end                      */
+    bool is_paused;   /* has no clock since sampling is stopped (control.h); by who holds it      */
+    uint64_t pointer; /* its thread pointer if its thread-local storage is libc's, else 0; atomic */
+    uint64_t tls;     /* what its handler has in place of that (tls.h), 0 = nothing yet          */
     struct clock clock;
     struct grid grid;
     struct stream stream;
@@ -45,6 +65,7 @@ struct thread {
     struct unwind_thread *unwind;
     struct wall *wall; /* NULL unless elapsed time is measured */
     char name[16];
+    struct thread_label label;
     uint64_t start_cpu_ns;      /* of its CPU clock when sampling began                          */
     uint64_t n_samples;         /* of this thread                                                */
     uint64_t n_events_told;     /* of its events, those in the header's n_events                 */
@@ -63,29 +84,56 @@ struct thread {
     void *argument;
 };
 
-/* The calling thread's slot, NULL when it has none. */
+/* The calling thread's slot, NULL when it has none. Not for handlers: they may run without
+ * thread-local storage (tls.h). */
 extern __thread struct thread *thread_self;
+
+/* How many slots are in use, by state; atomic. A thread is counted in one of them at least while it
+ * passes from reserved to known. */
+struct thread_counts {
+    uint32_t n_reserved; /* of threads about to begin                                            */
+    uint32_t n_known;    /* LIVE, HELD or ENDING                                                 */
+    uint32_t n_found;    /* of them, is_found                                                    */
+};
+extern struct thread_counts thread_counts;
 
 /* The list of all slots; next_slot leads on. Acquire, then read freely. */
 SIGNAL_SAFE struct thread *thread_slots(void);
 
-/* A slot for a thread to come, NULL without memory. HOOK, SETUP */
-struct thread *thread_reserve(void);
-struct thread *thread_reserve_locked(void); /* the caller holds the registry lock */
+/* A slot for a thread to come, NULL without memory. any context */
+SIGNAL_SAFE struct thread *thread_reserve(void);
+SIGNAL_SAFE struct thread *thread_reserve_locked(void); /* the caller holds the registry lock */
 
-/* Gives back what thread_reserve gave, when no thread came of it. HOOK */
-void thread_unreserve(struct thread *thread);
+/* Gives back what thread_reserve gave, when no thread came of it. any context */
+SIGNAL_SAFE void thread_unreserve(struct thread *thread);
 
 /* The calling thread becomes `thread` and is sampled from now on. Its CPU time counts from
  * `start_cpu_ns` of its clock. SETUP, HOOK, with our signal blocked. */
 void thread_begin(struct thread *thread, uint64_t start_cpu_ns);
 
-/* A thread that existed before us, `tid`, is sampled from now on; it takes its slot at its first
- * tick (thread_adopt). SETUP */
-void thread_begin_other(struct thread *thread, pid_t tid);
+/* Thread `tid`, which did not come by pthread_create, is sampled from now on, its CPU time from
+ * `start_cpu_ns` of its clock; false, and the slot is free again, when it is no more. all signals
+ * blocked; any context */
+SIGNAL_SAFE bool thread_begin_other(struct thread *thread, pid_t tid, uint64_t start_cpu_ns);
 
-/* The slot that thread_begin_other made for the calling thread, or NULL. SIGNAL */
-SIGNAL_SAFE struct thread *thread_adopt(void);
+/* The kernel knows `thread` no more, which did not tell of its end: writes it, gives the slot back.
+ * (What it used since its last sample is not known any more.) all signals blocked; any context */
+SIGNAL_SAFE void thread_reap(struct thread *thread);
+
+/* LIVE -> HELD, waiting for another holder; false when it is neither. All signals are to be blocked
+ * before. any context */
+SIGNAL_SAFE bool thread_hold(struct thread *thread);
+SIGNAL_SAFE void thread_release(struct thread *thread);
+
+/* Waits, but not beyond give_up_ns of CLOCK_MONOTONIC, until the handler of `thread` is not at
+ * work. It does not begin again while the thread is held or the phase is not RUNNING. False when it
+ * is still there (it waits for a processor, or is stopped): its stream is not to be touched then.
+ * any context */
+SIGNAL_SAFE bool thread_handler_is_done(const struct thread *thread, uint64_t give_up_ns);
+
+/* The clock of a thread held, or begun, is armed, and its CPU time counts from the grid's next
+ * point on. `mine`: it is the calling thread. any context */
+SIGNAL_SAFE void thread_arm(struct thread *thread, bool mine);
 
 /* The calling thread is over: credits its tail, gives the slot back. Our signal stays blocked in
  * it. HOOK */
@@ -98,10 +146,8 @@ void thread_rearm(struct thread *thread);
  * has seen to it that its handler does not run. HOOK, EXIT */
 void thread_settle(struct thread *thread, bool mine);
 
-/* Keeps `thread` from ending while its stream is written to by another; false when it is not live,
- * or ends already. HOOK */
-bool thread_hold(struct thread *thread);
-void thread_release(struct thread *thread);
+/* The same of a thread that is held. any context */
+SIGNAL_SAFE void thread_settle_other(struct thread *thread);
 
 /* Settles and writes the end of `thread`, unless it does that itself just now. EXIT */
 void thread_finish(struct thread *thread);
@@ -110,9 +156,13 @@ void thread_finish(struct thread *thread);
  * have had. HOOK */
 void thread_phase_skip(void);
 
-/* Keeps out thread_reserve and thread_unreserve; all signals are blocked meanwhile. HOOK */
-void thread_registry_lock(void);
-void thread_registry_unlock(void);
+/* Keeps out thread_reserve and thread_unreserve; all signals are blocked meanwhile. any context */
+SIGNAL_SAFE void thread_registry_lock(void);
+SIGNAL_SAFE void thread_registry_unlock(void);
+
+/* Waits a moment for another thread, the n-th time. Sleeps at times: a thread of real-time priority
+ * that only yields may keep the other from the processor. any context */
+SIGNAL_SAFE void thread_wait_a_moment(unsigned n);
 
 /* The same in a forked child, whose only thread the caller is: who held the lock at the fork is not
  * there to give it back. thread_registry_restart must follow, for what he left half done. HOOK */
@@ -121,7 +171,7 @@ void thread_registry_lock_alone(void);
 /* In a forked child, lock held: only the calling thread is left; all slots are emptied. */
 void thread_registry_restart(void);
 
-/* The name the kernel has for the thread. `mine`: of the caller. any context but SIGNAL */
-void thread_name_read(const struct thread *thread, bool mine, char name[16]);
+/* The name the kernel has for the thread. `mine`: of the caller. any context */
+SIGNAL_SAFE void thread_name_read(const struct thread *thread, bool mine, char name[16]);
 
 #endif

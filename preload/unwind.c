@@ -2,7 +2,9 @@
 #include "unwind.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "modules.h"
 #include "unwind_thread.h"
@@ -39,14 +41,22 @@ bool unwind_init(enum unwind_engine engine, const char **why)
 
 struct unwind_thread *unwind_thread_create(void)
 {
-    void *memory = mmap(NULL, sizeof(struct unwind_thread), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    long at = syscall(SYS_mmap, NULL, sizeof(struct unwind_thread), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+    return at == -1 ? NULL : address_pointer((uint64_t)at);
 }
 
 void unwind_thread_bind(struct unwind_thread *thread)
 {
+    thread->is_other = false;
     memory_bind(&thread->memory);
+    unwind_thread_forget(thread);
+}
+
+void unwind_thread_bind_other(struct unwind_thread *thread)
+{
+    thread->is_other = true;
+    memory_bind_other(&thread->memory);
     unwind_thread_forget(thread);
 }
 
@@ -62,5 +72,7 @@ struct unwind_result unwind_stack(struct unwind_thread *thread, const void *cont
         return unwind_table_walk(thread, context, frames);
     if (engine_in_force == UNWIND_FP)
         return unwind_fp_walk(thread, context, frames);
+    if (thread->is_other)
+        return unwind_table_walk(thread, context, frames);
     return unwind_libunwind_walk(thread, context, frames);
 }

@@ -47,8 +47,13 @@ bool unwind_init(enum unwind_engine engine, const char **why);
 
 /* Storage for one thread; NULL when there is no memory. unwind_thread_bind ties it to the calling
  * thread (its stack bounds) and forgets the previous stack; the row cache stays. */
-struct unwind_thread *unwind_thread_create(void);
+SIGNAL_SAFE struct unwind_thread *unwind_thread_create(void);
 void unwind_thread_bind(struct unwind_thread *thread);
+
+/* The same for a thread that is not the calling one, and of whose stack nothing is known: all of it
+ * is read in ways that cannot fault, and by the engine `table`, which needs no thread-local
+ * storage (`fp` is used where it was chosen). any context */
+SIGNAL_SAFE void unwind_thread_bind_other(struct unwind_thread *thread);
 
 /* Walks the stack of the interrupted code. `context` is the handler's ucontext_t. The frames are
  * valid until the thread's next call; *frames points at the leaf. */

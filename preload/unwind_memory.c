@@ -191,3 +191,12 @@ void memory_bind(struct unwind_memory *memory)
     memory_set_plain(memory, 0, 0);
     memory->window_bytes = 0;
 }
+
+void memory_bind_other(struct unwind_memory *memory)
+{
+    memory->stack_origin = 0;
+    memory->stack_end = 0;
+    memory->stack_low = 0;
+    memory_set_plain(memory, 0, 0);
+    memory->window_bytes = 0;
+}

@@ -47,6 +47,9 @@ void memory_init(void);
 /* Learns the bounds of the calling thread's stack. */
 void memory_bind(struct unwind_memory *memory);
 
+/* Nothing is known of the stack. any context */
+SIGNAL_SAFE void memory_bind_other(struct unwind_memory *memory);
+
 /* A walk begins, or goes on behind a signal frame, at stack pointer `sp`: sets [start, end). What
  * was copied of other memory is forgotten. */
 SIGNAL_SAFE void memory_enter(struct unwind_memory *memory, uint64_t sp);

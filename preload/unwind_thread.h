@@ -42,6 +42,7 @@ struct unwind_chain {
 
 struct unwind_thread {
     struct unwind_memory memory;
+    bool is_other;                /* bound from outside: no thread-local storage to rely on */
     struct unwind_registers base; /* of the last interrupted frame: the leaf, or behind a signal */
     struct unwind_registers registers; /* of the current frame, where all are followed           */
     struct cfi_row row;

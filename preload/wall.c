@@ -42,13 +42,13 @@ static uint32_t looking;
 static pid_t watcher_tid; /* 0 = none; atomic */
 static pid_t watcher_pid;
 
-/* HOOK, SETUP */
+/* any context */
 struct wall *wall_create(void)
 {
     return os_map(sizeof(struct wall));
 }
 
-/* HOOK, SETUP */
+/* any context */
 void wall_reset(struct wall *wall, uint64_t cpu_ns)
 {
     uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
@@ -90,7 +90,7 @@ static bool thread_lock(struct thread *thread)
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return false;
     if (session_phase() == SESSION_RUNNING &&
-        __atomic_load_n(&thread->state, __ATOMIC_SEQ_CST) == THREAD_LIVE)
+        __atomic_load_n(&thread->state, __ATOMIC_SEQ_CST) == THREAD_LIVE && !thread->is_paused)
         return true;
     __atomic_store_n(&thread->in_handler, 0, __ATOMIC_SEQ_CST);
     return false;

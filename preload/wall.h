@@ -22,7 +22,8 @@
  * Who writes: thread.in_handler is the lock of a thread's stream and of its struct wall: 1 the
  * thread itself, 2 the watcher.
  * Context    wall_start, wall_stop: SETUP, HOOK. wall_is_watcher: any. wall_note_place, wall_steps,
- * wall_wait_steps: SIGNAL, by the thread. wall_settle: HOOK, EXIT. */
+ * wall_wait_steps: SIGNAL, by the thread. wall_reset, wall_settle: any, by whom nobody else may
+ * write beside. */
 #ifndef SAMPLER_WALL_H
 #define SAMPLER_WALL_H
 
@@ -71,10 +72,10 @@ struct wall {
 
 struct thread;
 
-struct wall *wall_create(void); /* NULL without memory */
+SIGNAL_SAFE struct wall *wall_create(void); /* NULL without memory */
 
 /* A thread begins, with cpu_ns of CPU time; nothing is known of it. */
-void wall_reset(struct wall *wall, uint64_t cpu_ns);
+SIGNAL_SAFE void wall_reset(struct wall *wall, uint64_t cpu_ns);
 
 /* Steps of the time off the processor up to a moment at which the CPU clock shows cpu_ns, and of
  * what it waited. */
@@ -82,7 +83,7 @@ SIGNAL_SAFE uint64_t wall_steps(struct wall *wall, uint64_t cpu_ns);
 SIGNAL_SAFE uint64_t wall_wait_steps(struct wall *wall);
 
 /* Credits what the thread was off the processor; it ends, or the process does. */
-void wall_settle(struct thread *thread, uint64_t cpu_ns);
+SIGNAL_SAFE void wall_settle(struct thread *thread, uint64_t cpu_ns);
 
 /* Starts the watcher of this process; it does nothing before the session runs. False, with errno,
  * when there is no thread to be had. */
@@ -91,7 +92,7 @@ bool wall_start(void);
 /* In a forked child: there is no watcher. Otherwise: waits until it does not look at any thread. */
 void wall_stop(bool is_child);
 
-bool wall_is_watcher(pid_t tid);
+SIGNAL_SAFE bool wall_is_watcher(pid_t tid);
 
 /* The calling thread's stack has just been found (thread->last_node): remembers it as a place, if
  * it is in a system call. */

@@ -57,6 +57,8 @@ static void sums_add(struct account_sums *sums, const struct account_sums *other
     add_saturated(&sums->start_up_ns, other->start_up_ns);
     add_saturated(&sums->thread_exit_ns, other->thread_exit_ns);
     add_saturated(&sums->paused_ns, other->paused_ns);
+    add_saturated(&sums->length_ns, other->length_ns);
+    add_saturated(&sums->stopped_ns, other->stopped_ns);
     sums->cpu_known = sums->cpu_known && other->cpu_known;
     for (size_t i = 0; i < CAPTURE_N_LOSSES; i++) {
         add_saturated(&sums->lost[i], other->lost[i]);
@@ -119,14 +121,19 @@ static void sums_add_whole(struct account_sums *sums, const struct recording *re
     const struct capture_header *header = &recording->header;
     sums->cpu_known = true;
     if (sums->measure == ACCOUNT_WALL) { /* of each thread, from its beginning to its end */
-        for (size_t i = 0; i < recording->n_threads; i++)
-            add_saturated(&sums->cpu_ns,
-                          recording->threads[i].end_ns - recording->threads[i].start_ns);
+        sums->paused_ns = 0;
+        for (size_t i = 0; i < recording->n_threads; i++) {
+            const struct recording_thread *thread = &recording->threads[i];
+            add_saturated(&sums->cpu_ns, thread->end_ns - thread->start_ns);
+            add_saturated(&sums->paused_ns, recording_paused_ns(recording, thread->end_ns) -
+                                                recording_paused_ns(recording, thread->start_ns));
+        }
     } else if (sums->measure == ACCOUNT_EVENTS) {
+        sums->paused_ns = 0; /* what happens while sampling is stopped is not counted */
         sums->cpu_ns = header->n_events;
         sums->cpu_known = header->end != CAPTURE_RUNNING;
     } else {
-        sums->cpu_known = header->end_cpu_ns > header->start_cpu_ns;
+        sums->cpu_known = header->end_cpu_ns != 0 && header->end_cpu_ns >= header->start_cpu_ns;
         sums->cpu_ns = sums->cpu_known ? header->end_cpu_ns - header->start_cpu_ns : 0;
     }
 }
@@ -147,6 +154,21 @@ static void sums_add_header(struct account_sums *sums, const struct capture_head
     sums->paused_ns = header->paused_cpu_ns;
     if (header->end == CAPTURE_RUNNING)
         sums->n_unended = 1;
+}
+
+/* How long sampling was on, and how long it could have been. */
+static void sums_add_times(struct account_sums *sums, const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    uint64_t length_ns = header->end_time_ns > header->start_time_ns
+                             ? header->end_time_ns - header->start_time_ns
+                             : 0;
+    for (size_t i = 0; i < recording->n_threads && header->end_time_ns == 0; i++) {
+        if (recording->threads[i].end_ns > length_ns)
+            length_ns = recording->threads[i].end_ns;
+    }
+    sums->length_ns = length_ns;
+    sums->stopped_ns = recording_paused_ns(recording, length_ns);
 }
 
 /* A value of the recording as one line: words joined by NUL become words joined by blanks. */
@@ -229,6 +251,7 @@ static bool process_fill(struct account *account, struct account_process *proces
     sums_add_header(&process->sums, header);
     sums_add_whole(&process->sums, recording);
     sums_add_samples(&process->sums, recording, cuts);
+    sums_add_times(&process->sums, recording);
     free(cuts);
     for (size_t i = 0; i < recording->n_threads; i++) {
         uint32_t clock = recording->threads[i].clock;
@@ -423,6 +446,11 @@ bool account_module_lacks(const struct account_module *module)
     return module->source < (module->is_image ? MODULE_DYNSYM : MODULE_DWARF);
 }
 
+uint64_t account_wanted_ns(const struct account_sums *sums)
+{
+    return sums->cpu_ns > sums->paused_ns ? sums->cpu_ns - sums->paused_ns : 0;
+}
+
 /* ---- the closing line ------------------------------------------------------------------------ */
 
 /* 5991 -> "5 991". */
@@ -479,11 +507,12 @@ static void append_cpu(const struct account_sums *sums, char *out, size_t out_by
 {
     const char *time = sums->measure == ACCOUNT_WALL ? "elapsed in threads" : "CPU";
     double explained_s = (double)sums->weight_ns / 1e9;
-    double cpu_s = (double)sums->cpu_ns / 1e9;
+    uint64_t cpu_ns = account_wanted_ns(sums);
+    double cpu_s = (double)cpu_ns / 1e9;
     if (!sums->cpu_known)
         append(out, out_bytes, used, "; %.2f s %s explained, of how much is not recorded",
                explained_s, time);
-    else if (sums->cpu_ns == 0)
+    else if (cpu_ns == 0)
         append(out, out_bytes, used, "; %.2f of %.2f s %s explained", explained_s, cpu_s, time);
     else
         append(out, out_bytes, used, "; %.2f of %.2f s %s explained (%.1f %%)", explained_s, cpu_s,
@@ -543,6 +572,9 @@ const char *account_format(const struct account *account, const char *wrote, cha
     append(out, out_bytes, &used, "%s sample%s", grouped(sums->n_samples, samples, sizeof samples),
            plural(sums->n_samples));
     append_measure(account, out, out_bytes, &used);
+    if (sums->stopped_ns != 0)
+        append(out, out_bytes, &used, "; sampling was on for %.2f of %.2f s",
+               (double)(sums->length_ns - sums->stopped_ns) / 1e9, (double)sums->length_ns / 1e9);
     append(out, out_bytes, &used, "; lost %s", grouped(account_lost(sums), lost, sizeof lost));
     append_unusual(sums, out, out_bytes, &used);
     if (wrote != NULL)

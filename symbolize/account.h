@@ -52,6 +52,8 @@ struct account_sums {
     uint64_t start_up_ns;            /* of it, before sampling began; also in weight_ns       */
     uint64_t thread_exit_ns; /* of it, at the ends of threads; also in weight_ns             */
     uint64_t paused_ns;      /* of it, while sampling was stopped; in no weight       */
+    uint64_t length_ns;      /* how long the processes were there                     */
+    uint64_t stopped_ns;     /* of that, while sampling was stopped                   */
     bool cpu_known;          /* of every process                                      */
     uint64_t lost[CAPTURE_N_LOSSES];    /* grid steps                                         */
     uint64_t lost_ns[CAPTURE_N_LOSSES]; /* the same times the period                          */
@@ -138,6 +140,9 @@ uint64_t account_lost(const struct account_sums *sums);
 
 /* Of the CPU time used, what was lost for reasons that are known and is in no weight. */
 uint64_t account_lost_ns(const struct account_sums *sums);
+
+/* The CPU time used while sampling was on: what there is to explain. */
+uint64_t account_wanted_ns(const struct account_sums *sums);
 
 /* Weight in stacks that are not complete. */
 uint64_t account_cut_ns(const struct account_sums *sums);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "label_stacks.h"
 #include "node_stacks.h"
 #include "texts.h"
 
@@ -166,7 +167,7 @@ static void metadata_add_account(struct build *build, const struct account *acco
     metadata_add_u64(build, "frequency_hz", account->frequency_hz);
     if (sums->cpu_known)
         metadata_add_u64(build, sums->measure == ACCOUNT_WALL ? "elapsed_ns" : "cpu_ns",
-                         sums->cpu_ns);
+                         account_wanted_ns(sums));
     metadata_add_u64(build, "explained_ns", sums->weight_ns);
     metadata_add_u64(build, "lost_ns", account_lost_ns(sums));
     metadata_add_u64(build, "truncated_ns", account_cut_ns(sums));
@@ -281,7 +282,9 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
     uint64_t start = recording_start(build, recording);
     uint32_t *threads = threads_add(build, recording);
     uint32_t *stacks = calloc(recording->n_nodes, sizeof *stacks);
-    bool done = threads != NULL && stacks != NULL;
+    struct label_stacks *labels =
+        label_stacks_create(build->stacks, index, recording, build->builder);
+    bool done = threads != NULL && stacks != NULL && labels != NULL;
     if (done) {
         node_stacks_map(build->stacks, index, stacks);
         measured_add(build, index, threads[0], account);
@@ -293,14 +296,18 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
             [KIND_WEIGHT] = multiply_saturated(from->steps, recording->header.period),
         };
         bool is_event = build->measure == CAPTURE_CLOCK_EVENT;
+        uint32_t stack = stacks[from->node];
+        if (from->label != 0)
+            done = label_stacks_get(labels, from->label, from->node, &stack);
         const struct profile_sample sample = {
             .thread = threads[from->thread],
-            .stack = stacks[from->node],
+            .stack = stack,
             .time_ns = add_saturated(start, from->time_ns),
         };
         profile_add_sample(build->builder, &sample, is_event ? &values[KIND_WEIGHT] : values);
         node_stacks_weigh(build->stacks, index, from->node, values[KIND_WEIGHT]);
     }
+    label_stacks_destroy(labels);
     free(threads);
     free(stacks);
     return done;

@@ -350,7 +350,7 @@ static uint32_t stack_push_node(struct node_stacks *stacks, size_t index, uint32
                                 const struct recording_node *node)
 {
     if (node->cut != 0)
-        return stack_push_words(stacks, 0, cut_words(node->cut), PROFILE_FRAME_CUT);
+        return stack_push_words(stacks, parent, cut_words(node->cut), PROFILE_FRAME_CUT);
     if (node->unknown)
         return stack_push_words(stacks, parent, "[unknown module]", 0);
     if (node->module == 0)
@@ -358,6 +358,11 @@ static uint32_t stack_push_node(struct node_stacks *stacks, size_t index, uint32
     const struct target *target =
         array_at(&stacks->targets, stacks->target_of[index][node->module - 1]);
     return target->hidden ? parent : stack_push_chain(stacks, parent, target, node);
+}
+
+uint32_t node_stacks_push(struct node_stacks *stacks, size_t index, uint32_t parent, uint32_t node)
+{
+    return stack_push_node(stacks, index, parent, &stacks->recordings[index]->nodes[node]);
 }
 
 void node_stacks_map(struct node_stacks *stacks, size_t index, uint32_t *out)

@@ -22,6 +22,10 @@ void node_stacks_destroy(struct node_stacks *stacks); /* takes NULL */
  * none. `out` has room for n_nodes. */
 void node_stacks_map(struct node_stacks *stacks, size_t index, uint32_t *out);
 
+/* `parent` (a stack of the profile) with the frames of one node, which is not 0; `parent` itself
+ * where they are hidden. */
+uint32_t node_stacks_push(struct node_stacks *stacks, size_t index, uint32_t parent, uint32_t node);
+
 /* Adds to the module a sample's leaf is in. */
 void node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns);
 

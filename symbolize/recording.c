@@ -24,7 +24,8 @@
 struct recording_owner {
     struct recording recording;
     struct arena *arena;
-    struct array tables[8];
+    struct intern *labels;
+    struct array tables[9];
 };
 
 struct source {
@@ -242,6 +243,10 @@ static void reader_init(struct reader *reader, struct recording_owner *owner)
     array_init(&reader->infos, sizeof(struct recording_info));
     array_init(&reader->warnings, sizeof(struct recording_warning));
     array_init(&reader->children, sizeof(struct recording_child));
+    array_init(&reader->pauses, sizeof(struct recording_pause));
+    owner->labels = intern_create(owner->arena);
+    reader->labels = owner->labels;
+    reader->no_memory = reader->labels == NULL;
     reader->time_unit_ns = owner->recording.header.time_unit_ns;
     if (reader->time_unit_ns == 0) {
         reader_warn(reader, offsetof(struct capture_header, time_unit_ns),
@@ -270,9 +275,12 @@ static void reader_hand_over(struct reader *reader, struct recording_owner *owne
     recording->n_warnings = reader->warnings.n;
     recording->children = reader->children.items;
     recording->n_children = reader->children.n;
-    const struct array tables[] = {reader->modules,  reader->images,  reader->nodes,
-                                   reader->threads,  reader->samples, reader->infos,
-                                   reader->warnings, reader->children};
+    recording->pauses = reader->pauses.items;
+    recording->n_pauses = reader->pauses.n;
+    recording->labels = reader->labels;
+    const struct array tables[] = {reader->modules,  reader->images,   reader->nodes,
+                                   reader->threads,  reader->samples,  reader->infos,
+                                   reader->warnings, reader->children, reader->pauses};
     _Static_assert(sizeof tables == sizeof owner->tables, "each table has its place");
     memcpy(owner->tables, tables, sizeof tables);
 }
@@ -346,6 +354,7 @@ void recording_destroy(struct recording *recording)
     struct recording_owner *owner = (struct recording_owner *)recording;
     for (size_t i = 0; i < sizeof owner->tables / sizeof owner->tables[0]; i++)
         array_deinit(&owner->tables[i]);
+    intern_destroy(owner->labels);
     arena_destroy(owner->arena);
     free(owner);
 }
@@ -359,4 +368,20 @@ struct text recording_info_get(const struct recording *recording, const char *ke
             return info->value;
     }
     return (struct text){"", 0};
+}
+
+uint64_t recording_paused_ns(const struct recording *recording, uint64_t length_ns)
+{
+    uint64_t paused_ns = 0, stopped_ns = 0;
+    bool is_stopped = false;
+    for (size_t i = 0; i < recording->n_pauses; i++) {
+        const struct recording_pause *pause = &recording->pauses[i];
+        uint64_t time_ns = pause->time_ns < length_ns ? pause->time_ns : length_ns;
+        if (is_stopped && !pause->stops)
+            paused_ns += time_ns - stopped_ns;
+        if (!is_stopped)
+            stopped_ns = time_ns;
+        is_stopped = pause->stops;
+    }
+    return is_stopped ? paused_ns + (length_ns - stopped_ns) : paused_ns;
 }

@@ -65,6 +65,7 @@ struct recording_sample {
     uint64_t steps;   /* weight in periods, may be 0                          */
     uint32_t thread;  /* index in threads                                     */
     uint32_t node;    /* index in nodes, 0 = the empty stack                  */
+    uint32_t label;   /* of the thread, in labels; 0 = none                   */
     enum recording_sample_kind kind;
 };
 
@@ -73,6 +74,12 @@ struct recording_child {
     uint64_t time_ns; /* since the recording's start */
     uint32_t why;     /* enum capture_child          */
     struct text path;
+};
+
+/* Sampling of the process stopped, or went on. */
+struct recording_pause {
+    uint64_t time_ns; /* since the recording's start */
+    bool stops;
 };
 
 struct recording_info {
@@ -99,6 +106,9 @@ struct recording {
     const struct recording_warning *warnings;
     const struct recording_child *children; /* in no order */
     size_t n_children;
+    const struct intern *labels;          /* texts given by the program; 0 is none                */
+    const struct recording_pause *pauses; /* in order of time                         */
+    size_t n_pauses;
     size_t n_modules, n_nodes, n_threads, n_samples, n_infos, n_warnings;
     size_t n_warnings_dropped; /* beyond RECORDING_MAX_WARNINGS                        */
 };
@@ -111,5 +121,9 @@ void recording_destroy(struct recording *recording); /* takes NULL */
 
 /* The value of an INFO record, the last one of that key; empty text if there is none. */
 struct text recording_info_get(const struct recording *recording, const char *key);
+
+/* Nanoseconds of the recording's length during which sampling was stopped; `length_ns` is that
+ * length. */
+uint64_t recording_paused_ns(const struct recording *recording, uint64_t length_ns);
 
 #endif

@@ -19,6 +19,8 @@ struct reader {
     struct array infos;          /* struct recording_info                    */
     struct array warnings;       /* struct recording_warning                 */
     struct array children;       /* struct recording_child                   */
+    struct intern *labels;
+    struct array pauses; /* struct recording_pause                   */
     uint64_t time_unit_ns;
     bool no_memory; /* sticky; the whole reading fails          */
 };
@@ -36,6 +38,7 @@ struct stream_state {
     uint32_t first_node; /* node k of the stream is nodes[first_node + k]    */
     uint32_t n_nodes;
     uint64_t time_ns;
+    uint32_t label;  /* of the thread, index in labels                  */
     uint32_t thread; /* index in threads, meaningful when has_thread     */
     bool has_thread;
 };

@@ -99,6 +99,7 @@ static void thread_start_read(struct reader *reader, struct stream_state *stream
     if (c->failed)
         return;
     stream->has_thread = false;
+    stream->label = 0;
     struct recording_thread *thread = thread_now(reader, stream);
     if (thread == NULL)
         return;
@@ -298,6 +299,7 @@ static void sample_read(struct reader *reader, struct stream_state *stream, stru
         .steps = steps,
         .thread = stream->thread,
         .node = node == 0 ? 0 : stream->first_node + (uint32_t)node,
+        .label = stream->label,
         .kind = tag == CAPTURE_SAMPLE_CREDIT ? RECORDING_CREDIT : RECORDING_TICK,
     };
 }
@@ -317,6 +319,27 @@ static void child_read(struct reader *reader, struct cursor *c)
     *child = (struct recording_child){.time_ns = time_scale(reader, time),
                                       .why = why > UINT32_MAX ? UINT32_MAX : (uint32_t)why,
                                       .path = text_keep(reader, path)};
+}
+
+static void label_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
+{
+    struct text label = text_read(c);
+    if (!c->failed && !intern_add(reader->labels, label.bytes, label.length, &stream->label))
+        reader->no_memory = true;
+}
+
+static void pause_read(struct reader *reader, struct cursor *c)
+{
+    uint64_t time = cursor_uleb128(c);
+    uint64_t stops = cursor_uleb128(c);
+    if (c->failed)
+        return;
+    struct recording_pause *pause = array_push(&reader->pauses);
+    if (pause == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    *pause = (struct recording_pause){.time_ns = time_scale(reader, time), .stops = stops != 0};
 }
 
 /* False: nothing behind this record can be read. */
@@ -359,6 +382,12 @@ static bool record_read(struct reader *reader, struct stream_state *stream, stru
         return true;
     case CAPTURE_CHILD:
         child_read(reader, c);
+        return true;
+    case CAPTURE_THREAD_LABEL:
+        label_read(reader, stream, c);
+        return true;
+    case CAPTURE_PAUSE:
+        pause_read(reader, c);
         return true;
     default:
         reader_warn(reader, record_offset, "unknown record %u; the rest of the stream is left out",
@@ -447,8 +476,21 @@ static void image_build(struct reader *reader, struct recording_module *module)
     module->image = (struct text){image, size_bytes};
 }
 
+static int pause_compare(const void *left, const void *right)
+{
+    const struct recording_pause *a = left;
+    const struct recording_pause *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return (a->stops ? 1 : 0) - (b->stops ? 1 : 0);
+}
+
 void records_finish(struct reader *reader)
 {
+    /* They come in the streams of whichever threads asked. */
+    if (reader->pauses.n > 1)
+        qsort(reader->pauses.items, reader->pauses.n, sizeof(struct recording_pause),
+              pause_compare);
     struct module_index *sorted = arena_array(reader->arena, reader->modules.n, sizeof *sorted);
     if (sorted == NULL) {
         reader->no_memory = true;

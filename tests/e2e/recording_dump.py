@@ -69,6 +69,7 @@ class Thread:
         self.start_cpu_ns, self.end_cpu_ns = start_cpu_ns, None
         self.n_samples = self.n_credits = self.steps = self.credit_steps = self.max_steps = 0
         self.clock, self.why_errno = None, 0
+        self.label = ""
 
 
 class Recording:
@@ -89,6 +90,8 @@ class Recording:
             raise Damaged("version %d" % self.version)
         self.infos, self.modules = {}, {}
         self.children = []  # (time, why, path)
+        self.pauses = []  # (ns since the start, True = stops), in order of time
+        self.labels = collections.Counter()  # label -> steps
         self.images = collections.defaultdict(dict)
         self.threads = []
         self.nodes = {}  # stream -> [None, node 1, node 2 ...]
@@ -162,6 +165,7 @@ class Recording:
                     raise Damaged("stream %d: a sample of node %d of %d" % (stream, node, len(nodes) - 1))
                 thread.units += delta
                 thread.steps += steps
+                self.labels[thread.label] += steps
                 self.weights[stream, node] += steps
                 if tag == 12:
                     thread.n_credits += 1
@@ -169,8 +173,14 @@ class Recording:
                 else:
                     thread.n_samples += 1
                     thread.max_steps = max(thread.max_steps, steps)
+            elif tag == 13:
+                thread.label = c.text().decode(errors="replace")
             elif tag == 14:
                 self.children.append((c.varint(), c.varint(), c.text()))
+            elif tag == 15:
+                units, stops = c.varint(), c.varint()
+                self.pauses.append((units * self.time_unit_ns, stops != 0))
+                self.pauses.sort()
             elif tag != 0:
                 raise Damaged("stream %d: tag %d" % (stream, tag))
             self.tag_bytes[tag] += c.at - start
@@ -209,7 +219,7 @@ class Recording:
     def summary(self):
         steps = sum(t.steps for t in self.threads)
         samples = sum(t.n_samples for t in self.threads)
-        cpu = self.end_cpu_ns - self.start_cpu_ns if self.end_cpu_ns else None
+        cpu = self.end_cpu_ns - self.start_cpu_ns - self.paused_cpu_ns if self.end_cpu_ns else None
         sample_bytes = sum(self.tag_bytes[t] for t in (10, 11, 12))
         cut = sum(w for (s, n), w in self.weights.items() if self.stack(s, n)[0][0] == "cut")
         return dict(
@@ -228,7 +238,8 @@ class Recording:
             handler_ns_per_tick=round(self.handler_ns / self.n_ticks) if self.n_ticks else None,
             fallback=self.infos.get("clock-fallback", b"").decode(),
             command=self.infos.get("command", b"").decode(errors="replace").split("\0"),
-            names=sorted({t.name for t in self.threads}),
+            names=sorted({t.name for t in self.threads}), n_threads_found=self.n_threads_found,
+            paused_cpu_s=self.paused_cpu_ns / 1e9, labels=dict(self.labels),
         )
 
 
