@@ -188,11 +188,11 @@ def children_of_python(scratch):
             "n = 0\n"
             "for i in range(3000000): n += i\n")
     _, recordings, account = record(["/usr/bin/python3", "-c", code, test_program("static_program")], scratch)
-    check_equal(account["total"]["children_missed"], 221, "count")
+    check_equal(account["total"]["children_missed"], 220, "count")
     got = missed(account)
     check(got.get(("static", "static_program"), 0) >= 30, "records: %s", got)
-    check_equal(got.get(("environment", "true")), 1, "without our environment")
-    check_equal(len(recordings), 1, "recordings")
+    check_equal(got.get(("environment", "true")), None, "its environment is made good")
+    check_equal(len(recordings), 2, "recordings")
 
 
 @case
