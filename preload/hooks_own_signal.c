@@ -51,6 +51,23 @@ static struct timespec time_until(uint64_t end_ns)
                              .tv_nsec = (long)(left_ns % OS_NS_PER_S)};
 }
 
+/* How many handlers of the program ran in the calling thread. HOOK */
+static uint32_t n_handlers(void)
+{
+    const struct thread *thread = thread_self;
+    return thread != NULL ? __atomic_load_n(&thread->n_handlers, __ATOMIC_RELAXED) : 0;
+}
+
+/* Whether a wait goes on after `result`, for which *got came if that is a signal. A wait that
+ * was woken for a signal of ours that another thread took meanwhile ends with EINTR, which is
+ * nothing to the program: no handler of its own ran. HOOK */
+static bool came_to_nothing(int result, const siginfo_t *got, uint32_t n_handlers_before)
+{
+    if (result < 0)
+        return errno == EINTR && thread_self != NULL && n_handlers() == n_handlers_before;
+    return result == session.options.signo && handler_take(got);
+}
+
 /* sigtimedwait for a set with our signal in it. HOOK */
 static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
@@ -64,12 +81,13 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
     if (program_signal_take(&got)) {
         result = session.options.signo;
     } else {
+        uint32_t before = n_handlers();
         do {
             struct timespec left = time_until(end_ns);
             result = libc_real()->sigtimedwait(set, &got, timeout != NULL ? &left : NULL);
-        } while (
-            result == session.options.signo &&
-            (handler_take(&got) || (program_signal_is_poke(&got) && !program_signal_take(&got))));
+        } while (came_to_nothing(result, &got, before) ||
+                 (result == session.options.signo && program_signal_is_poke(&got) &&
+                  !program_signal_take(&got)));
     }
     int saved_errno = errno;
     program_signal_wait(false);

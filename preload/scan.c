@@ -265,8 +265,11 @@ void scan_stop(void)
         return;
     syscall(SYS_timer_delete, scan.timer_id);
     scan.timer_id = -1;
-    /* A tick already sent is taken at the change of a mask. */
+    /* A tick already sent is taken at the change of a mask; not where the program has our signal
+     * blocked in truth, or it would take what was held back, too. */
     os_sigmask(SIG_BLOCK, &ours, &before);
+    if ((before & ours) != 0)
+        return;
     os_sigmask(SIG_UNBLOCK, &ours, NULL);
     os_sigmask(SIG_SETMASK, &before, NULL);
 }
