@@ -85,10 +85,12 @@ SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
     struct thread *thread = thread_self;
     if (unlikely(thread == NULL) && session_phase() == SESSION_RUNNING)
         thread = thread_adopt();
-    if (likely(thread != NULL && clock_tick_of(&thread->clock, info) != CLOCK_TICK_FOREIGN))
+    if (likely(thread != NULL && clock_tick_of(&thread->clock, info) != CLOCK_TICK_FOREIGN)) {
         on_tick(thread, context);
-    else if (!handler_is_late_tick(info))
+        program_signal_ticked(signo, context, thread->mask_blocked);
+    } else if (!handler_is_late_tick(info)) {
         program_signal_arrived(signo, info, context, thread != NULL && thread->mask_blocked);
+    }
     restart_interrupted_call(context);
     errno = saved_errno;
 }

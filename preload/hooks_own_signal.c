@@ -72,11 +72,12 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
     if (program_signal_take(&got)) {
         result = session.options.signo;
     } else {
+        /* A tick that is due swallows a poke, as both have one number. */
         do {
             struct timespec left = time_until(end_ns);
             result = libc_real()->sigtimedwait(set, &got, timeout != NULL ? &left : NULL);
         } while (result == session.options.signo &&
-                 (is_tick(&got) || (program_signal_is_poke(&got) && !program_signal_take(&got))));
+                 (is_tick(&got) || program_signal_is_poke(&got)) && !program_signal_take(&got));
     }
     int saved_errno = errno;
     program_signal_wait(false);

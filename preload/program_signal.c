@@ -173,10 +173,20 @@ __attribute__((noinline)) void program_signal_deliver(const struct sigaction *ac
         action->sa_handler(signo);
 }
 
+/* To a thread that has it unblocked. SIGNAL */
+SIGNAL_SAFE static void act(int signo, siginfo_t *info, void *context)
+{
+    struct sigaction action;
+    program_signal_get(&action);
+    if (action.sa_handler == SIG_DFL)
+        act_by_default(signo, info);
+    else if (action.sa_handler != SIG_IGN)
+        program_signal_deliver(&action, signo, info, context);
+}
+
 /* SIGNAL */
 void program_signal_arrived(int signo, siginfo_t *info, void *context, bool blocked)
 {
-    struct sigaction action;
     siginfo_t kept;
     n_arrived++;
     if (program_signal_is_poke(info)) {
@@ -184,13 +194,18 @@ void program_signal_arrived(int signo, siginfo_t *info, void *context, bool bloc
             return;
         info = &kept;
     }
-    program_signal_get(&action);
     if (blocked)
         arrived_blocked(signo, info);
-    else if (action.sa_handler == SIG_DFL)
-        act_by_default(signo, info);
-    else if (action.sa_handler != SIG_IGN)
-        program_signal_deliver(&action, signo, info, context);
+    else
+        act(signo, info, context);
+}
+
+/* SIGNAL */
+void program_signal_ticked(int signo, void *context, bool blocked)
+{
+    siginfo_t kept;
+    if (unlikely(!blocked && take(&held_by_process, &kept)))
+        act(signo, &kept, context);
 }
 
 /* HOOK */

@@ -5,7 +5,7 @@
  * program set, to its end where there is none, or, where the program believes to have it blocked,
  * to whoever unblocks it or waits for it (hooks_own_signal.c). Ours is never blocked, so the kernel
  * does not keep it; we do: one for each thread and one for the process, as the kernel does. Context
- * _set: SETUP, HOOK. _get, _is_held: any. _arrived: SIGNAL. The rest: HOOK. */
+ * _set: SETUP, HOOK. _get, _is_held: any. _arrived, _ticked: SIGNAL. The rest: HOOK. */
 #ifndef SAMPLER_PROGRAM_SIGNAL_H
 #define SAMPLER_PROGRAM_SIGNAL_H
 
@@ -20,6 +20,10 @@ SIGNAL_SAFE void program_signal_get(struct sigaction *action);
 /* A signal of our number that is not our clock's, with the context it interrupted. `blocked`: what
  * the program believes of the thread it came to. */
 SIGNAL_SAFE void program_signal_arrived(int signo, siginfo_t *info, void *context, bool blocked);
+
+/* Our clock's tick came to the calling thread: as both have one number, it may have come in place
+ * of the signal that tells this thread of one kept for the process. */
+SIGNAL_SAFE void program_signal_ticked(int signo, void *context, bool blocked);
 
 /* Runs the program's own handler, as the kernel would. A function of its own for check_signal_safe:
  * what it calls is the program's. */
