@@ -7,7 +7,7 @@
 
 #include "cpuprofile.h"
 #include "json_write.h"
-#include "profile_copy.h"
+#include "saturated.h"
 
 static void write_children(struct json *json, const struct cpuprofile_tree *tree,
                            const struct cpuprofile_out_node *node)
