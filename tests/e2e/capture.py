@@ -296,7 +296,9 @@ def case_ends():
 def case_killed():
     for clock in ("auto", "timer"):
         recording = Run(program("end", 300, "kill"), status=-signal.SIGKILL, CLOCK=clock).recording()
-        check(recording.end == 0 and recording.summary()["weight_s"] > 0.28, "killed: %s" % recording.summary())
+        # What was used since the last tick is gone; the timer's ticks come late where others have the processors.
+        least_s = 0.28 if clock == "auto" else 0.2
+        check(recording.end == 0 and recording.summary()["weight_s"] > least_s, "killed: %s" % recording.summary())
 
 
 def case_late_threads():
