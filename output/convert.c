@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "profile_copy.h"
+#include "saturated.h"
 
 uint32_t profile_kind_find(const struct profile *profile, enum profile_unit unit)
 {

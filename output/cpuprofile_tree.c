@@ -9,7 +9,7 @@
 
 #include "cpuprofile.h"
 #include "json_write.h"
-#include "profile_copy.h"
+#include "saturated.h"
 
 /* What makes two frames different for a viewer. */
 static bool functions_look_equal(const struct profile *profile, uint32_t a, uint32_t b)

@@ -8,7 +8,7 @@
 #include "convert.h"
 #include "cpuprofile.h"
 #include "json_write.h"
-#include "profile_copy.h"
+#include "saturated.h"
 
 static void write_children(struct json *json, const struct cpuprofile_tree *tree,
                            const struct cpuprofile_out_node *node)
@@ -173,7 +173,9 @@ char json_first_bracket(const uint8_t *head, size_t head_bytes)
     size_t pos = head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (pos < head_bytes && (head[pos] == ' ' || (head[pos] >= '\t' && head[pos] <= '\r')))
         pos++;
-    return pos < head_bytes && (head[pos] == '{' || head[pos] == '[') ? (char)head[pos] : '\0';
+    if (pos == head_bytes || (head[pos] != '{' && head[pos] != '['))
+        return '\0';
+    return (char)head[pos];
 }
 
 /* An object that begins with one of the layouts' keys. */

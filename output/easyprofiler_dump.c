@@ -19,14 +19,6 @@ struct dumper {
 
 /* ---- leaves -------------------------------------------------------------------------------- */
 
-static bool is_utf8(const char *bytes, size_t length)
-{
-    bool is_valid = true;
-    for (size_t i = 0; i < length && is_valid;)
-        i += utf8_next(bytes + i, length - i, &is_valid);
-    return is_valid;
-}
-
 /* Bytes as a string of hexadecimal digits, in pieces, so that any length needs no memory. */
 static void put_hex(struct json *json, const uint8_t *data, size_t n_bytes)
 {
@@ -42,7 +34,7 @@ static void put_hex(struct json *json, const uint8_t *data, size_t n_bytes)
 static void put_text(struct json *json, const char *key, const char *bytes, size_t length)
 {
     json_key(json, key);
-    if (is_utf8(bytes, length)) {
+    if (utf8_is_valid(bytes, length)) {
         json_bytes(json, bytes, length);
         return;
     }

@@ -10,7 +10,7 @@
 #include "convert.h"
 #include "fold_name.h"
 #include "fold_tree.h"
-#include "profile_copy.h"
+#include "saturated.h"
 
 _Static_assert(sizeof(struct fold_node) == 8, "no padding");
 

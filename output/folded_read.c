@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "folded.h"
-#include "profile_copy.h"
+#include "saturated.h"
 
 #define MAX_COLUMNS 2
 #define MAX_WORD_BYTES 40

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_copy.h"
+#include "saturated.h"
 
 /* Gathered until the end: of two calls with the same times the one with the lower id is the outer
  * one, but it stands behind the other in the file. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "htdump_read.h"
-#include "profile_copy.h"
+#include "saturated.h"
 
 #define KNOWN_FRAME_FLAGS                                                                          \
     (PROFILE_FRAME_INLINED | PROFILE_FRAME_CUT | PROFILE_FRAME_KERNEL | PROFILE_FRAME_JIT |        \

@@ -6,6 +6,7 @@
 #include "convert.h"
 #include "profile_copy.h"
 #include "row_table.h"
+#include "saturated.h"
 
 #define SAME_CLOCK_NS 1000000000
 

@@ -536,20 +536,9 @@ struct text nytprof_content_attribute(const struct nytprof_content *content, con
 /* ---- texts ------------------------------------------------------------------------------------
  */
 
-static bool is_utf8(struct text text)
-{
-    for (size_t i = 0; i < text.length;) {
-        bool is_valid = true;
-        i += utf8_next(text.bytes + i, text.length - i, &is_valid);
-        if (!is_valid)
-            return false;
-    }
-    return true;
-}
-
 bool nytprof_utf8(struct text text, struct array *buffer, struct text *out)
 {
-    if (is_utf8(text)) {
+    if (utf8_is_valid(text.bytes, text.length)) {
         *out = text;
         return true;
     }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "saturated.h"
+
 void profile_map_deinit(struct profile_map *map)
 {
     free(map->texts);

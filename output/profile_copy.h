@@ -28,16 +28,4 @@ void profile_copy_metadata(struct profile_builder *builder, const struct profile
 void profile_copy_scalars(struct profile_builder *builder, const struct profile *in,
                           const struct profile_map *map);
 
-static inline uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static inline uint64_t multiply_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 #endif

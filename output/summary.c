@@ -7,8 +7,8 @@
 
 #include "convert.h"
 #include "fold.h"
-#include "profile_copy.h"
 #include "row_table.h"
+#include "saturated.h"
 
 /* What a row is about. */
 struct key {

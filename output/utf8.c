@@ -33,3 +33,11 @@ size_t utf8_next(const char *bytes, size_t left, bool *is_valid)
     *is_valid = true;
     return lead.n;
 }
+
+bool utf8_is_valid(const char *bytes, size_t length)
+{
+    bool is_valid = true;
+    for (size_t i = 0; i < length && is_valid;)
+        i += utf8_next(bytes + i, length - i, &is_valid);
+    return is_valid;
+}

@@ -14,4 +14,7 @@
  * *is_valid comes out false. `left` > 0 bytes may be read. */
 size_t utf8_next(const char *bytes, size_t left, bool *is_valid);
 
+/* Whether all of `bytes` is UTF-8. */
+bool utf8_is_valid(const char *bytes, size_t length);
+
 #endif

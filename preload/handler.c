@@ -125,10 +125,19 @@ bool handler_take(const siginfo_t *info)
     return is_ours;
 }
 
+/* A signal kept for the process, taken by the tick of a thread on its own storage. SIGNAL */
+SIGNAL_SAFE __attribute__((noinline)) static void on_kept(int signo, void *context)
+{
+    siginfo_t kept;
+    struct sigaction action;
+    if (program_signal_ticked(signo, &kept, &action))
+        program_signal_deliver(&action, signo, &kept, context);
+}
+
 /* A signal of ours: of the clock of `thread`, of one of the process's timers, or a late tick. On
- * thread-local storage as libc's: so never part of another function, which might have looked up
- * `errno` in another one. SIGNAL */
-SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread,
+ * thread-local storage as libc's (`is_own`: on the thread's own): so never part of another
+ * function, which might have looked up `errno` in another one. SIGNAL */
+SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread, bool is_own,
                                                           const siginfo_t *info, void *context)
 {
     int saved_errno = errno;
@@ -143,6 +152,8 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread,
         control_timer_ticked();
     else if (tick != CLOCK_TICK_FOREIGN)
         on_tick(thread, tick, context);
+    if (is_own && unlikely(program_signal_is_kept(thread)))
+        on_kept(info->si_signo, context);
     /* Without a slot the storage is given back: no call may be left with a time in it. */
     restart_interrupted_call(context, thread != NULL);
     errno = saved_errno;
@@ -227,7 +238,7 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_rare_signal(int signo, uint
     if (is_ours) {
         uint64_t block = tls_enter(thread, pointer, &ok);
         if (ok)
-            on_ours(thread, info, context);
+            on_ours(thread, false, info, context);
         tls_leave(thread, pointer, block);
     } else if (is_own_tls(thread, pointer)) {
         on_program(thread, signo, info, context);
@@ -242,7 +253,7 @@ SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
     uint64_t pointer = tls_pointer();
     struct thread *thread = thread_of_pointer(pointer);
     if (likely(is_own_tls(thread, pointer) && is_tick_of(thread, info)))
-        on_ours(thread, info, context);
+        on_ours(thread, true, info, context);
     else
         on_rare_signal(signo, pointer, info, context);
 }

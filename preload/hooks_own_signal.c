@@ -82,12 +82,18 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
         result = session.options.signo;
     } else {
         uint32_t before = n_handlers();
-        do {
+        /* A tick that is due swallows a poke, as both have one number. */
+        for (;;) {
             struct timespec left = time_until(end_ns);
             result = libc_real()->sigtimedwait(set, &got, timeout != NULL ? &left : NULL);
-        } while (came_to_nothing(result, &got, before) ||
-                 (result == session.options.signo && program_signal_is_poke(&got) &&
-                  !program_signal_take(&got)));
+            bool is_poke = result == session.options.signo && program_signal_is_poke(&got);
+            if (!is_poke && !came_to_nothing(result, &got, before))
+                break;
+            if (program_signal_take(&got)) {
+                result = session.options.signo;
+                break;
+            }
+        }
     }
     int saved_errno = errno;
     program_signal_wait(false);

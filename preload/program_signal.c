@@ -187,6 +187,16 @@ __attribute__((noinline)) void program_signal_deliver(const struct sigaction *ac
         action->sa_handler(signo);
 }
 
+/* To a thread that has it unblocked; true: the program's handler is to be run. SIGNAL */
+SIGNAL_SAFE static bool act(int signo, siginfo_t *info, struct sigaction *action)
+{
+    program_signal_get(action);
+    if (action->sa_handler != SIG_DFL)
+        return action->sa_handler != SIG_IGN;
+    act_by_default(signo, info);
+    return false;
+}
+
 /* SIGNAL */
 bool program_signal_arrived(int signo, siginfo_t *info, struct thread *thread,
                             struct sigaction *action)
@@ -196,14 +206,23 @@ bool program_signal_arrived(int signo, siginfo_t *info, struct thread *thread,
         __atomic_store_n(&thread->n_arrived, thread->n_arrived + 1, __ATOMIC_RELAXED);
     if (program_signal_is_poke(info) && (blocked || !take(&held_by_process, info)))
         return false;
-    program_signal_get(action);
-    if (blocked)
-        arrived_blocked(signo, info, thread);
-    else if (action->sa_handler == SIG_DFL)
-        act_by_default(signo, info);
-    else
-        return action->sa_handler != SIG_IGN;
+    if (!blocked)
+        return act(signo, info, action);
+    arrived_blocked(signo, info, thread);
     return false;
+}
+
+/* SIGNAL */
+bool program_signal_is_kept(const struct thread *thread)
+{
+    return __atomic_load_n(&held_by_process.state, __ATOMIC_ACQUIRE) == HELD_FULL &&
+           !thread->mask_blocked;
+}
+
+/* SIGNAL */
+bool program_signal_ticked(int signo, siginfo_t *kept, struct sigaction *action)
+{
+    return take(&held_by_process, kept) && act(signo, kept, action);
 }
 
 /* HOOK */

@@ -5,7 +5,7 @@
  * program set, to its end where there is none, or, where the program believes to have it blocked,
  * to whoever unblocks it or waits for it (hooks_own_signal.c). Ours is never blocked, so the kernel
  * does not keep it; we do: one for each thread and one for the process, as the kernel does. Context
- * _set: SETUP, HOOK. _get, _is_held: any. _arrived: SIGNAL. The rest: HOOK. */
+ * _set: SETUP, HOOK. _get, _is_held: any. _arrived, _is_kept, _ticked: SIGNAL. The rest: HOOK. */
 #ifndef SAMPLER_PROGRAM_SIGNAL_H
 #define SAMPLER_PROGRAM_SIGNAL_H
 
@@ -24,6 +24,12 @@ struct thread;
  * kept. */
 SIGNAL_SAFE bool program_signal_arrived(int signo, siginfo_t *info, struct thread *thread,
                                         struct sigaction *action);
+
+/* Our clock's tick came to `thread`: as both have one number, it may have come in place of the
+ * signal that tells it of one kept for the process. Is there one it takes? Then _ticked takes it
+ * (*kept); true: the program's handler, *action, is to be run. */
+SIGNAL_SAFE bool program_signal_is_kept(const struct thread *thread);
+SIGNAL_SAFE bool program_signal_ticked(int signo, siginfo_t *kept, struct sigaction *action);
 
 /* Runs the program's own handler, as the kernel would; touches no thread-local storage before. A
  * function of its own for check_signal_safe: what it calls is the program's. */

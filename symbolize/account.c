@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "append.h"
+#include "saturated.h"
 
 /* Less than this share of the weight without debug information is not worth words. */
 #define MISSING_SHARE 0.05
@@ -34,38 +35,31 @@ void account_deinit(struct account *account)
 
 /* ---- adding up ------------------------------------------------------------------------------- */
 
-static void add_saturated(uint64_t *sum, uint64_t value)
+static void add_to(uint64_t *sum, uint64_t value)
 {
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = UINT64_MAX;
-}
-
-static uint64_t multiply_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+    *sum = add_saturated(*sum, value);
 }
 
 static void sums_add(struct account_sums *sums, const struct account_sums *other)
 {
     sums->measure = other->measure; /* the same of all (build.h) */
-    add_saturated(&sums->n_samples, other->n_samples);
-    add_saturated(&sums->weight_ns, other->weight_ns);
+    add_to(&sums->n_samples, other->n_samples);
+    add_to(&sums->weight_ns, other->weight_ns);
     for (size_t i = 0; i < ACCOUNT_N_CUTS; i++)
-        add_saturated(&sums->cut_ns[i], other->cut_ns[i]);
-    add_saturated(&sums->cpu_ns, other->cpu_ns);
-    add_saturated(&sums->start_up_ns, other->start_up_ns);
-    add_saturated(&sums->thread_exit_ns, other->thread_exit_ns);
-    add_saturated(&sums->paused_ns, other->paused_ns);
-    add_saturated(&sums->length_ns, other->length_ns);
-    add_saturated(&sums->stopped_ns, other->stopped_ns);
+        add_to(&sums->cut_ns[i], other->cut_ns[i]);
+    add_to(&sums->cpu_ns, other->cpu_ns);
+    add_to(&sums->start_up_ns, other->start_up_ns);
+    add_to(&sums->thread_exit_ns, other->thread_exit_ns);
+    add_to(&sums->paused_ns, other->paused_ns);
+    add_to(&sums->length_ns, other->length_ns);
+    add_to(&sums->stopped_ns, other->stopped_ns);
     sums->cpu_known = sums->cpu_known && other->cpu_known;
     for (size_t i = 0; i < CAPTURE_N_LOSSES; i++) {
-        add_saturated(&sums->lost[i], other->lost[i]);
-        add_saturated(&sums->lost_ns[i], other->lost_ns[i]);
+        add_to(&sums->lost[i], other->lost[i]);
+        add_to(&sums->lost_ns[i], other->lost_ns[i]);
     }
-    add_saturated(&sums->n_ticks, other->n_ticks);
-    add_saturated(&sums->handler_ns, other->handler_ns);
+    add_to(&sums->n_ticks, other->n_ticks);
+    add_to(&sums->handler_ns, other->handler_ns);
     sums->n_processes += other->n_processes;
     sums->n_threads += other->n_threads;
     sums->n_threads_missed += other->n_threads_missed;
@@ -100,9 +94,9 @@ static void sums_add_samples(struct account_sums *sums, const struct recording *
         const struct recording_sample *sample = &recording->samples[i];
         uint64_t weight_ns = multiply_saturated(sample->steps, recording->header.period);
         uint8_t cut = cuts[sample->node];
-        add_saturated(&sums->weight_ns, weight_ns);
+        add_to(&sums->weight_ns, weight_ns);
         if (cut != 0)
-            add_saturated(&sums->cut_ns[cut < ACCOUNT_N_CUTS ? cut : 0], weight_ns);
+            add_to(&sums->cut_ns[cut < ACCOUNT_N_CUTS ? cut : 0], weight_ns);
         if (sample->kind == RECORDING_TICK)
             sums->n_samples++;
     }
@@ -124,9 +118,9 @@ static void sums_add_whole(struct account_sums *sums, const struct recording *re
         sums->paused_ns = 0;
         for (size_t i = 0; i < recording->n_threads; i++) {
             const struct recording_thread *thread = &recording->threads[i];
-            add_saturated(&sums->cpu_ns, thread->end_ns - thread->start_ns);
-            add_saturated(&sums->paused_ns, recording_paused_ns(recording, thread->end_ns) -
-                                                recording_paused_ns(recording, thread->start_ns));
+            add_to(&sums->cpu_ns, thread->end_ns - thread->start_ns);
+            add_to(&sums->paused_ns, recording_paused_ns(recording, thread->end_ns) -
+                                         recording_paused_ns(recording, thread->start_ns));
         }
     } else if (sums->measure == ACCOUNT_EVENTS) {
         sums->paused_ns = 0; /* what happens while sampling is stopped is not counted */
@@ -287,9 +281,9 @@ void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns
     struct account_process *process = array_at(&account->processes, index);
     struct account_sums *const both[] = {&process->sums, &account->all};
     for (size_t i = 0; i < 2; i++) {
-        add_saturated(&both[i]->weight_ns, cpu_ns);
-        add_saturated(&both[i]->cpu_ns, cpu_ns);
-        add_saturated(&both[i]->start_up_ns, cpu_ns);
+        add_to(&both[i]->weight_ns, cpu_ns);
+        add_to(&both[i]->cpu_ns, cpu_ns);
+        add_to(&both[i]->start_up_ns, cpu_ns);
     }
 }
 
@@ -298,8 +292,8 @@ void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu
     struct account_process *process = array_at(&account->processes, index);
     struct account_sums *const both[] = {&process->sums, &account->all};
     for (size_t i = 0; i < 2; i++) {
-        add_saturated(&both[i]->weight_ns, cpu_ns);
-        add_saturated(&both[i]->thread_exit_ns, cpu_ns);
+        add_to(&both[i]->weight_ns, cpu_ns);
+        add_to(&both[i]->thread_exit_ns, cpu_ns);
     }
 }
 
@@ -317,7 +311,7 @@ static bool module_add(struct account *account, const struct account_module *mod
         struct account_module *known = array_at(&account->modules, i);
         if (strcmp(known->path, module->path) == 0 &&
             strcmp(known->build_id, module->build_id) == 0) {
-            add_saturated(&known->self_ns, module->self_ns);
+            add_to(&known->self_ns, module->self_ns);
             if (module->source > known->source)
                 known->source = module->source;
             return true;
@@ -399,7 +393,7 @@ uint64_t account_lost(const struct account_sums *sums)
 {
     uint64_t lost = 0;
     for (unsigned i = 0; i < CAPTURE_N_LOSSES; i++)
-        add_saturated(&lost, sums->lost[i]);
+        add_to(&lost, sums->lost[i]);
     return lost;
 }
 
@@ -408,7 +402,7 @@ uint64_t account_lost_ns(const struct account_sums *sums)
     uint64_t lost_ns = 0;
     for (unsigned i = 0; i < CAPTURE_N_LOSSES; i++)
         if (!account_loss_word(i)->is_weighed)
-            add_saturated(&lost_ns, sums->lost_ns[i]);
+            add_to(&lost_ns, sums->lost_ns[i]);
     return lost_ns;
 }
 
@@ -416,7 +410,7 @@ uint64_t account_cut_ns(const struct account_sums *sums)
 {
     uint64_t cut_ns = 0;
     for (unsigned i = 0; i < ACCOUNT_N_CUTS; i++)
-        add_saturated(&cut_ns, sums->cut_ns[i]);
+        add_to(&cut_ns, sums->cut_ns[i]);
     return cut_ns;
 }
 
@@ -424,8 +418,8 @@ double account_rate_hz(const struct account_sums *sums)
 {
     uint64_t cpu_ns = sums->cpu_known ? sums->cpu_ns : sums->weight_ns;
     uint64_t not_sampled_ns = sums->start_up_ns;
-    add_saturated(&not_sampled_ns, sums->thread_exit_ns);
-    add_saturated(&not_sampled_ns, sums->paused_ns);
+    add_to(&not_sampled_ns, sums->thread_exit_ns);
+    add_to(&not_sampled_ns, sums->paused_ns);
     if (cpu_ns <= not_sampled_ns)
         return 0;
     return (double)sums->n_samples * 1e9 / (double)(cpu_ns - not_sampled_ns);

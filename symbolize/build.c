@@ -8,6 +8,7 @@
 
 #include "label_stacks.h"
 #include "node_stacks.h"
+#include "saturated.h"
 #include "texts.h"
 
 /* Of events there is one kind, the event: samples of them say nothing more. */
@@ -22,18 +23,6 @@ struct build {
     uint64_t
         start_ns; /* of the earliest recording and its start-up: where the profile's time begins */
 };
-
-static uint64_t multiply_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 /* CPU time the process had used when its recording began: the kernel's exec and the dynamic loader,
  * which no tick can reach. What an earlier program of the same process used (exec) is in its own

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "recording_parts.h"
+#include "saturated.h"
 #include "texts.h"
 
 /* A module's image is code of the kernel's vdso: a few pages. */
@@ -17,16 +18,9 @@
  */
 #define MODULES_LIMIT 16384u
 
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static uint64_t time_scale(const struct reader *reader, uint64_t units)
 {
-    uint64_t ns;
-    return __builtin_mul_overflow(units, reader->time_unit_ns, &ns) ? UINT64_MAX : ns;
+    return multiply_saturated(units, reader->time_unit_ns);
 }
 
 /* A view into the chunk; copy it with text_keep before the chunk goes. */

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,8 @@ static void *unblocked_run(void *unused)
     return unused;
 }
 
-/* It goes to the thread that has it unblocked. */
+/* It goes to the thread that has it unblocked, each time: also where a tick is due there just then.
+ */
 static int work_other_thread(void)
 {
     sigset_t prof = only_prof();
@@ -147,13 +149,18 @@ static int work_other_thread(void)
     if (pthread_create(&thread, NULL, unblocked_run, NULL) != 0)
         return 2;
     spin_ms(20);
-    kill(getpid(), SIGPROF);
-    spin_ms(50);
+    int n_sent = 0;
+    bool taken = true;
+    for (; n_sent < 400 && taken; n_sent++) {
+        kill(getpid(), SIGPROF);
+        for (int ms = 0; ms < 1000 && n_profs == n_sent; ms++)
+            spin_ms(1);
+        taken = n_profs == n_sent + 1 && pthread_equal(took_it, thread);
+    }
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
-    return n_profs == 1 && pthread_equal(took_it, thread)
-               ? 0
-               : fail("another thread has it unblocked, and did not take it");
+    printf("%d sent, %d came\n", n_sent, (int)n_profs);
+    return taken ? 0 : fail("another thread has it unblocked, and did not take it");
 }
 
 static int wait_by(int way, const sigset_t *mask)
