@@ -56,6 +56,14 @@ static inline struct signals signals_so_far(const struct thread *thread)
     };
 }
 
+/* The rest of a transfer begins (`frame` in the hook's own) or is over (NULL). A handler of the
+ * program that comes while nothing of the rest has been moved would have the call made again by the
+ * kernel (SA_RESTART), since that does not know of the part before: restart.c sees to it. HOOK */
+static inline void rest_begin(struct thread *thread, const void *frame)
+{
+    __atomic_store_n(&thread->rest_frame, (uint64_t)(uintptr_t)frame, __ATOMIC_RELAXED);
+}
+
 /* Whether ticks came since, and no handler of the program ran. HOOK */
 static bool only_ticks_since(const struct thread *thread, struct signals then)
 {
@@ -115,9 +123,11 @@ static bool read_is_whole(int fd)
             break;                                                                                 \
         int saved_errno = errno;                                                                   \
         done = (size_t)(result);                                                                   \
-        while (done < (n_bytes) && only_ticks_since(thread, then) && (is_whole)) {                 \
-            then = signals_so_far(thread);                                                         \
+        while (done < (n_bytes) && (is_whole) && only_ticks_since(thread, then)) {                 \
+            then.n_ticks = signals_so_far(thread).n_ticks;                                         \
+            rest_begin(thread, __builtin_frame_address(0));                                        \
             (result) = (call);                                                                     \
+            rest_begin(thread, NULL);                                                              \
             if ((result) <= 0)                                                                     \
                 break;                                                                             \
             done += (size_t)(result);                                                              \
@@ -156,7 +166,7 @@ static size_t bytes_of(const struct iovec *buffers, size_t n)
 /* HOOK */
 HOOK_EXPORT ssize_t write(int fd, const void *bytes, size_t n_bytes)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
         return libc_real()->write(fd, bytes, n_bytes);
@@ -175,7 +185,7 @@ HOOK_EXPORT ssize_t send(int fd, const void *bytes, size_t n_bytes, int flags)
 HOOK_EXPORT ssize_t sendto(int fd, const void *bytes, size_t n_bytes, int flags,
                            __CONST_SOCKADDR_ARG to, socklen_t to_bytes)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
         return libc_real()->sendto(fd, bytes, n_bytes, flags, to.__sockaddr__, to_bytes);
@@ -193,7 +203,9 @@ static ssize_t for_each_buffer(int fd, const struct iovec *buffers, size_t n_buf
     int saved_errno = errno;
     for (struct rest rest = rest_of(buffers, n_buffers, done); rest.index < n_buffers;
          rest = rest_of(buffers, n_buffers, done)) {
+        rest_begin(thread_self, __builtin_frame_address(0));
         ssize_t n = move(fd, &rest.first, flags);
+        rest_begin(thread_self, NULL);
         if (n > 0)
             done += (size_t)n;
         if (n < (ssize_t)rest.first.iov_len)
@@ -232,7 +244,7 @@ static ssize_t receive_one(int fd, const struct iovec *buffer, int flags)
 /* HOOK */
 HOOK_EXPORT ssize_t writev(int fd, const struct iovec *buffers, int n_buffers)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     if (thread == NULL)
         return libc_real()->writev(fd, buffers, n_buffers);
     struct signals then = signals_so_far(thread);
@@ -246,7 +258,7 @@ HOOK_EXPORT ssize_t writev(int fd, const struct iovec *buffers, int n_buffers)
 /* What goes along with a message (descriptors, credentials) went with its first byte. HOOK */
 HOOK_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     if (thread == NULL)
         return libc_real()->sendmsg(fd, message, flags);
     struct signals then = signals_so_far(thread);
@@ -260,7 +272,7 @@ HOOK_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 /* HOOK */
 HOOK_EXPORT ssize_t sendfile(int out, int in, off_t *offset, size_t n_bytes)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
         return libc_real()->sendfile(out, in, offset, n_bytes);
@@ -280,7 +292,7 @@ HOOK_EXPORT ssize_t sendfile64(int out, int in, off64_t *offset, size_t n_bytes)
 /* HOOK */
 HOOK_EXPORT ssize_t read(int fd, void *bytes, size_t n_bytes)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
         return libc_real()->read(fd, bytes, n_bytes);
@@ -300,7 +312,7 @@ HOOK_EXPORT ssize_t __read_chk(int fd, void *bytes, size_t n_bytes, size_t size_
 /* HOOK */
 HOOK_EXPORT ssize_t readv(int fd, const struct iovec *buffers, int n_buffers)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     if (thread == NULL)
         return libc_real()->readv(fd, buffers, n_buffers);
     struct signals then = signals_so_far(thread);
@@ -313,7 +325,7 @@ HOOK_EXPORT ssize_t readv(int fd, const struct iovec *buffers, int n_buffers)
 /* HOOK */
 HOOK_EXPORT ssize_t getrandom(void *bytes, size_t n_bytes, unsigned flags)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
         return libc_real()->getrandom(bytes, n_bytes, flags);
@@ -348,7 +360,7 @@ HOOK_EXPORT ssize_t recv(int fd, void *bytes, size_t n_bytes, int flags)
 HOOK_EXPORT ssize_t recvfrom(int fd, void *bytes, size_t n_bytes, int flags, __SOCKADDR_ARG from,
                              socklen_t *from_bytes)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL || !waits_for_all(flags))
         return libc_real()->recvfrom(fd, bytes, n_bytes, flags, from.__sockaddr__, from_bytes);
@@ -378,7 +390,7 @@ HOOK_EXPORT ssize_t __recvfrom_chk(int fd, void *bytes, size_t n_bytes, size_t s
 /* HOOK */
 HOOK_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-    const struct thread *thread = thread_self;
+    struct thread *thread = thread_self;
     if (thread == NULL || !waits_for_all(flags))
         return libc_real()->recvmsg(fd, message, flags);
     struct signals then = signals_so_far(thread);

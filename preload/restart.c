@@ -16,17 +16,21 @@ __thread struct restart_thread restart_thread;
 
 /* Not in thread-local storage: the program's handlers run in threads that have none, too. any
  * context */
-SIGNAL_SAFE static void count_handler(void)
+SIGNAL_SAFE static struct thread *count_handler(void)
 {
     struct thread *thread = thread_of_tid(tls_gettid());
     if (thread != NULL)
         __atomic_store_n(&thread->n_handlers, thread->n_handlers + 1, __ATOMIC_RELAXED);
+    return thread;
 }
 
 #if defined(__x86_64__)
 
 /* How far below its hook a wait may be: libc's own frames. */
 #define WAIT_DEPTH_BYTES 1024u
+
+/* The same of the rest of a transfer, whose hook may have an array of buffers in its frame. */
+#define REST_DEPTH_BYTES 65536u
 #define NS_PER_MS 1000000
 
 /* The time left of a call that was made again with it, and when that was. Of this thread alone. */
@@ -219,15 +223,34 @@ SIGNAL_SAFE static void shorten(uint32_t number, greg_t *registers)
     }
 }
 
+/* Whether the thread stands before the call for the rest of a transfer, which the kernel would have
+ * made again (or which it had not yet got to make). any context */
+SIGNAL_SAFE static bool is_before_rest(const struct thread *thread, const greg_t *registers)
+{
+    uint64_t frame = thread != NULL ? __atomic_load_n(&thread->rest_frame, __ATOMIC_RELAXED) : 0,
+             sp = (uint64_t)registers[REG_RSP];
+    const uint8_t *code = (const uint8_t *)(uintptr_t)registers[REG_RIP];
+    return frame != 0 && sp < frame && frame - sp < REST_DEPTH_BYTES && code[0] == 0x0f &&
+           code[1] == 0x05;
+}
+
 /* rcx is dead behind `syscall`, so the mark is nothing to the program; the kernel restores it with
  * the rest when the program's handler returns. any context */
 void restart_note_handler(void *context)
 {
     ucontext_t *interrupted = context;
     greg_t *registers = interrupted->uc_mcontext.gregs;
-    count_handler();
-    if (unlikely(is_broken_off(registers)))
+    struct thread *thread = count_handler();
+    bool is_rest = is_before_rest(thread, registers);
+    if (thread != NULL) /* whatever the handler itself calls is no rest */
+        __atomic_store_n(&thread->rest_frame, 0, __ATOMIC_RELAXED);
+    if (unlikely(is_rest)) {
+        registers[REG_RIP] += 2; /* the length of syscall */
+        registers[REG_RAX] = -EINTR;
         registers[REG_RCX] = 0;
+    } else if (unlikely(is_broken_off(registers))) {
+        registers[REG_RCX] = 0;
+    }
 }
 
 /* SIGNAL */

@@ -23,6 +23,9 @@
 /* Nor is a thread that has told of its end and used so much since. */
 #define EXIT_CPU_NS UINT64_C(200000000)
 
+/* A thread's CPU clock may show less to another processor than to the thread itself. */
+#define CLOCKS_APART_NS UINT64_C(1000000)
+
 /* What the timer's signal carries: its address is a value no one else uses. */
 static char marker;
 
@@ -76,11 +79,13 @@ SIGNAL_SAFE static void look_at(pid_t tid)
     if (tid == 0 || thread_of_tid(tid) != NULL || wall_is_watcher(tid))
         return;
     uint64_t cpu_ns = os_clock_ns(os_thread_clock(tid)), gone_cpu_ns = thread_gone_cpu_ns(tid);
+    if (cpu_ns == 0)
+        return; /* gone already, or not yet come */
     if (gone_cpu_ns == THREAD_NOT_GONE) {
         if (!some_reserved || cpu_ns > NEWBORN_CPU_NS)
             cover(tid, 0);
     } else if (gone_cpu_ns != THREAD_GONE_FOR_GOOD) {
-        if (cpu_ns < gone_cpu_ns - 1)
+        if (cpu_ns + CLOCKS_APART_NS < gone_cpu_ns)
             cover(tid, 0); /* another one */
         else if (cpu_ns > gone_cpu_ns + EXIT_CPU_NS)
             cover(tid, cpu_ns);
@@ -114,10 +119,12 @@ SIGNAL_SAFE static void read_folder(bool from_now)
 SIGNAL_SAFE static void reap(bool found_only)
 {
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot) {
-        if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE &&
-            (t->is_found || !found_only) && syscall(SYS_tgkill, session.pid, t->tid, 0) != 0 &&
-            errno == ESRCH)
-            thread_reap(t);
+        if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) != THREAD_LIVE ||
+            (found_only && !t->is_found))
+            continue;
+        pid_t tid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
+        if (syscall(SYS_tgkill, session.pid, tid, 0) != 0 && errno == ESRCH)
+            thread_reap(t, tid);
     }
 }
 

@@ -267,7 +267,7 @@ static void end_found_self(pid_t tid)
 {
     struct thread *found = thread_of_tid(tid);
     if (found != NULL && found->is_found)
-        thread_reap(found);
+        thread_reap(found, tid);
 }
 
 /* SETUP, HOOK */
@@ -282,6 +282,7 @@ void thread_begin(struct thread *thread, uint64_t start_cpu_ns)
         start_cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         end_found_self(tid);
     }
+    thread_note_tid(tid, thread, THREAD_NOT_GONE); /* no scan is to take it for a found one */
     unwind_thread_bind(thread->unwind);
     begin_records(thread, tid, start_cpu_ns, true);
     thread->is_found = false;
@@ -470,10 +471,15 @@ SIGNAL_SAFE static void wait_for_writer(const struct thread *thread)
 }
 
 /* any context */
-void thread_reap(struct thread *thread)
+void thread_reap(struct thread *thread, pid_t tid)
 {
-    if (!claim(thread, THREAD_ENDING))
+    if (!claim(thread, THREAD_HELD))
         return;
+    if (thread->tid != tid) {
+        thread_release(thread);
+        return;
+    }
+    __atomic_store_n(&thread->state, THREAD_ENDING, __ATOMIC_SEQ_CST);
     wait_for_writer(thread);
     uint64_t cpu_ns = cpu_of_dead_ns(thread);
     bool by_events = session.options.measure == OPTIONS_EVENT;

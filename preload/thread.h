@@ -53,6 +53,8 @@ struct thread {
     uint32_t n_arrived;  /* signals of our number that are not our clock's, by its handler;
                             atomic, as the thread reads it beside that */
     uint32_t n_handlers; /* handlers of the program that ran in it; likewise */
+    uint64_t rest_frame; /* address in the frame of the hook that moves the rest of a transfer
+                            (hooks_transfers.c), 0 = none; written by the thread alone, atomic */
     pid_t tid;
     bool is_found;    /* not made by pthread_create: nobody tells of its end                      */
     bool is_paused;   /* has no clock since sampling is stopped (control.h); by who holds it      */
@@ -116,9 +118,10 @@ void thread_begin(struct thread *thread, uint64_t start_cpu_ns);
  * blocked; any context */
 SIGNAL_SAFE bool thread_begin_other(struct thread *thread, pid_t tid, uint64_t start_cpu_ns);
 
-/* The kernel knows `thread` no more, which did not tell of its end: writes it, gives the slot back.
- * (What it used since its last sample is not known any more.) all signals blocked; any context */
-SIGNAL_SAFE void thread_reap(struct thread *thread);
+/* The kernel knows thread `tid` no more, which did not tell of its end: writes it, gives the slot
+ * back, unless that is another thread's by now. (What it used since its last sample is not known
+ * any more.) all signals blocked; any context */
+SIGNAL_SAFE void thread_reap(struct thread *thread, pid_t tid);
 
 /* LIVE -> HELD, waiting for another holder; false when it is neither. All signals are to be blocked
  * before. any context */

@@ -39,9 +39,13 @@ def case_transfers_whole():
 
 
 def case_transfers_cut_by_own():
-    """What a handler of the program cuts stays cut, ticks or not."""
+    """What a handler of the program cuts stays cut, ticks or not. An alarm that comes just between two calls cuts neither: that
+    may happen, but not in three runs of three."""
     for options, _ in clocks():
-        run = Run(programs("capture_transfers", "cut", 2), status=None, FREQUENCY=10000, FOLLOW="none", **options)
+        for _ in range(3):
+            run = Run(programs("capture_transfers", "cut", 2), status=None, FREQUENCY=10000, FOLLOW="none", **options)
+            if run.status == 0:
+                break
         check(run.status == 0, "%s: %s%s" % (options, run.out.decode(), run.err))
 
 
