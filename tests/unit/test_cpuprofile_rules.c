@@ -347,6 +347,26 @@ static void no_node_has_too_many_children(void **state)
     }
 }
 
+/* A thread that waits is no block: the self times of blocks are those of the samples. */
+static void idle_times_become_gaps_between_spans(void **state)
+{
+    (void)state;
+    struct profile *profile = text_read(
+        &format_cpuprofile,
+        "{\"nodes\":[{\"id\":1,\"children\":[2,3]},{\"id\":2,\"callFrame\":{\"functionName\":"
+        "\"(idle)\",\"url\":\"\"}},{\"id\":3,\"callFrame\":{\"functionName\":\"a\"}}],"
+        "\"startTime\":1,\"endTime\":51,\"samples\":[3,2,3],\"timeDeltas\":[0,10,30]}",
+        NULL);
+    struct profile *spans = NULL;
+    struct err err = ERR_INIT;
+    assert_true(profile_samples_to_spans(profile, &spans, &err));
+    assert_int_equal(spans->n_spans, 3); /* row 0 is none */
+    for (uint32_t id = 1; id < 3; id++)
+        assert_int_equal(spans->spans[id].end_ns - spans->spans[id].begin_ns, 10000);
+    profile_destroy(spans);
+    profile_destroy(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +380,7 @@ int main(void)
         cmocka_unit_test(ids_are_dense),
         cmocka_unit_test(threads_of_a_trace_are_told_apart),
         cmocka_unit_test(invented_and_cut_times_are_said),
+        cmocka_unit_test(idle_times_become_gaps_between_spans),
         cmocka_unit_test(no_node_has_too_many_children),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
