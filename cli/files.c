@@ -90,10 +90,13 @@ bool path_is_stream(const char *path)
 bool path_is_recording(const char *path)
 {
     char head[sizeof CAPTURE_MAGIC - 1];
+    struct stat st;
+    /* A pipe opened and closed again kills who was waiting to write into it. */
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
-    struct stat st;
     bool yes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
                pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
                memcmp(head, CAPTURE_MAGIC, sizeof head) == 0;

@@ -126,11 +126,6 @@ static bool write_thread(struct json *json, const struct profile *profile, uint3
     bool ok = cpuprofile_tree_init(&tree, profile, selection, err);
     if (ok) {
         uint64_t start_us = cpuprofile_axis_us(profile, 0);
-        convert_note_events(profile, notes);
-        if (tree.is_cut)
-            format_note(notes,
-                        "chrome-trace: stacks deeper than %u frames keep their innermost ones",
-                        CPUPROFILE_MAX_DEPTH);
         begin_event(json, "Profile", PROFILER_CATEGORY, "P", ids, start_us);
         begin_data(json, thread);
         json_key(json, "startTime");
@@ -141,6 +136,7 @@ static bool write_thread(struct json *json, const struct profile *profile, uint3
         begin_data(json, thread);
         uint64_t last_us = write_samples(json, &tree, selection);
         end_data(json);
+        cpuprofile_note_changes(&tree, last_us, notes);
         uint64_t end_us =
             cpuprofile_axis_us(profile, profile_counts_events(profile) ? 0 : profile->duration_ns);
         end_us = end_us > last_us ? end_us : last_us;

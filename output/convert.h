@@ -18,7 +18,8 @@
  *
  * Which samples share a span
  *   Consecutive ones of a thread without a gap whose stacks agree, from the outermost frame on, in
- *   function and inlined or not. Lines and addresses change within a span and are not kept in it.
+ *   function and inlined or not. An idle sample ends all spans: there is a gap. Lines and addresses
+ * change within a span and are not kept in it.
  */
 #ifndef SAMPLER_CONVERT_H
 #define SAMPLER_CONVERT_H

@@ -144,11 +144,12 @@ MUST_CHECK bool cpuprofile_dump(const uint8_t *data, size_t size_bytes,
 
 /* A node of the tree to be written. */
 struct cpuprofile_out_node {
-    uint32_t function; /* of the profile; 0 for the made-up ones (root, idle, truncated)   */
+    uint32_t function; /* of the profile; 0 for root, idle, truncated; CPUPROFILE_OTHERS    */
     uint32_t parent;   /* index; the root is its own parent                                */
     uint32_t first_child, next_sibling; /* index; 0 = none                                 */
     uint32_t first_line; /* index in `lines`; 0 = none                                     */
-    uint64_t n_hits;     /* samples with this node as leaf                                 */
+    uint32_t n_children;
+    uint64_t n_hits; /* samples with this node as leaf                                 */
 };
 
 struct cpuprofile_line {
@@ -171,11 +172,16 @@ struct cpuprofile_tree {
     struct array nodes; /* of struct cpuprofile_out_node                                         */
     struct array lines; /* of struct cpuprofile_line, entry 0 unused                             */
     uint32_t *node_of_stack; /* index by stack id */
-    bool is_cut;   /* some stack was deeper than CPUPROFILE_MAX_DEPTH: its outer part is gone */
-    bool has_idle; /* the timeline needs the idle node                                      */
+    bool is_cut;     /* some stack was deeper than CPUPROFILE_MAX_DEPTH: its outer part is gone */
+    bool has_idle;   /* the timeline needs the idle node                                      */
+    bool has_others; /* some node had more than CPUPROFILE_MAX_CHILDREN                       */
 };
 
 #define CPUPROFILE_MAX_DEPTH 4000u /* frames; speedscope fails at 5000, VS Code at 6000 */
+
+/* Viewers fail on more. The last of them stands for all functions there is no room for. */
+#define CPUPROFILE_MAX_CHILDREN 100000u
+#define CPUPROFILE_OTHERS UINT32_MAX /* its function */
 
 /* Which samples: of `thread`, or of all when `is_all`. */
 struct cpuprofile_selection {
@@ -242,6 +248,10 @@ void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
 
 /* False at the end. The last entry is the closing one, at the root: it ends the one before. */
 bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry);
+
+/* Says what of the profile is another in the file. `last_us`: of its last entry. */
+void cpuprofile_note_changes(const struct cpuprofile_tree *tree, uint64_t last_us,
+                             const struct format_notes *notes);
 
 /* Microseconds on the axis of the file for a time since the profile's start: never 0, which hides
  * the profile in DevTools, nor 2^53 or more, which no reader takes. */

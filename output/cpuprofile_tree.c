@@ -14,9 +14,11 @@
 /* What makes two frames different for a viewer. */
 static bool functions_look_equal(const struct profile *profile, uint32_t a, uint32_t b)
 {
+    if (a == b || a == CPUPROFILE_OTHERS || b == CPUPROFILE_OTHERS)
+        return a == b;
     const struct profile_function *x = &profile->functions[a], *y = &profile->functions[b];
-    return a == b || (x->name == y->name && x->file == y->file && x->line == y->line &&
-                      x->column == y->column);
+    return (x->name == y->name && x->file == y->file && x->line == y->line &&
+            x->column == y->column);
 }
 
 static struct cpuprofile_out_node *node_at(const struct cpuprofile_tree *tree, uint32_t index)
@@ -32,7 +34,8 @@ struct child_table {
 
 static size_t child_hash(const struct profile *profile, uint32_t parent, uint32_t function)
 {
-    const struct profile_function *f = &profile->functions[function];
+    const struct profile_function *f =
+        &profile->functions[function == CPUPROFILE_OTHERS ? 0 : function];
     uint64_t hash = parent * 0x9e3779b97f4a7c15U;
     hash = (hash ^ f->name) * 0xbf58476d1ce4e5b9U;
     hash = (hash ^ (hash >> 31) ^ f->file) * 0x94d049bb133111ebU;
@@ -53,6 +56,7 @@ static uint32_t node_push(struct cpuprofile_tree *tree, uint32_t parent, uint32_
     if (index != parent) {
         node->next_sibling = above->first_child;
         above->first_child = index;
+        above->n_children++;
     }
     return index;
 }
@@ -75,21 +79,35 @@ static bool child_table_grow(struct child_table *table, const struct cpuprofile_
     return true;
 }
 
-/* The child of `parent` for a function, added if new; 0 when out of memory. */
+/* Where the child of `parent` for a function stands, or is to stand. */
+static uint32_t *child_slot(const struct cpuprofile_tree *tree, const struct child_table *table,
+                            uint32_t parent, uint32_t function)
+{
+    size_t slot = child_hash(tree->profile, parent, function) & (table->n_slots - 1);
+    for (; table->slots[slot] != 0; slot = (slot + 1) & (table->n_slots - 1)) {
+        const struct cpuprofile_out_node *node = node_at(tree, table->slots[slot]);
+        if (node->parent == parent && functions_look_equal(tree->profile, node->function, function))
+            break;
+    }
+    return &table->slots[slot];
+}
+
+/* The child of `parent` for a function, added if new; where there is no room for another, the one
+ * for all others. 0 when out of memory. */
 static uint32_t child_of(struct cpuprofile_tree *tree, struct child_table *table, uint32_t parent,
                          uint32_t function)
 {
     if (tree->nodes.n * 2 >= table->n_slots && !child_table_grow(table, tree))
         return 0;
-    size_t slot = child_hash(tree->profile, parent, function) & (table->n_slots - 1);
-    for (; table->slots[slot] != 0; slot = (slot + 1) & (table->n_slots - 1)) {
-        const struct cpuprofile_out_node *node = node_at(tree, table->slots[slot]);
-        if (node->parent == parent && functions_look_equal(tree->profile, node->function, function))
-            return table->slots[slot];
+    uint32_t *slot = child_slot(tree, table, parent, function);
+    if (*slot == 0 && node_at(tree, parent)->n_children + 1 >= CPUPROFILE_MAX_CHILDREN) {
+        tree->has_others = true;
+        function = CPUPROFILE_OTHERS;
+        slot = child_slot(tree, table, parent, function);
     }
-    uint32_t index = node_push(tree, parent, function);
-    table->slots[slot] = index;
-    return index;
+    if (*slot == 0)
+        *slot = node_push(tree, parent, function);
+    return *slot;
 }
 
 static struct profile_timeline line_of(const struct profile *profile,
@@ -216,7 +234,8 @@ static bool count_hits(struct cpuprofile_tree *tree, const uint64_t *n_hits)
         struct cpuprofile_out_node *node = node_at(tree, tree->node_of_stack[i]);
         uint32_t line = profile->frames[profile->stacks[i].frame].line;
         node->n_hits += n_hits[i];
-        if (line != 0 && n_hits[i] != 0 && !count_line(tree, node, line, n_hits[i]))
+        bool has_lines = node->function != CPUPROFILE_OTHERS;
+        if (has_lines && line != 0 && n_hits[i] != 0 && !count_line(tree, node, line, n_hits[i]))
             return false;
     }
     return true;
@@ -343,6 +362,24 @@ bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpupr
     return true;
 }
 
+void cpuprofile_note_changes(const struct cpuprofile_tree *tree, uint64_t last_us,
+                             const struct format_notes *notes)
+{
+    const struct profile *profile = tree->profile;
+    convert_note_events(profile, notes);
+    if (profile->n_samples != 0 && !profile->has_times && !profile_counts_events(profile))
+        format_note(notes, "the profile has no times: samples are laid end to end, in no order in "
+                           "which they happened");
+    if (tree->is_cut)
+        format_note(notes, "stacks deeper than %u frames keep their innermost ones",
+                    CPUPROFILE_MAX_DEPTH);
+    if (tree->has_others)
+        format_note(notes, "of more than %u functions called from one place the last are [others]",
+                    CPUPROFILE_MAX_CHILDREN);
+    if (last_us >= (uint64_t)CPUPROFILE_MAX_EXACT)
+        format_note(notes, "times beyond 2^53 microseconds are cut: weights are missing");
+}
+
 uint64_t cpuprofile_axis_us(const struct profile *profile, uint64_t time_ns)
 {
     const uint64_t MAX_US = (uint64_t)CPUPROFILE_MAX_EXACT;
@@ -360,8 +397,10 @@ void cpuprofile_write_call_frame(struct json *json, const struct cpuprofile_tree
                                  uint32_t index)
 {
     const struct cpuprofile_out_node *node = node_at(tree, index);
-    const struct profile_function *function = &tree->profile->functions[node->function];
-    bool is_real = index >= CPUPROFILE_FIRST_REAL;
+    bool is_others = node->function == CPUPROFILE_OTHERS;
+    bool is_real = index >= CPUPROFILE_FIRST_REAL && !is_others;
+    const struct profile_function *function =
+        &tree->profile->functions[is_real ? node->function : 0];
     char script_id[16] = "0";
     if (is_real && function->file != 0)
         snprintf(script_id, sizeof script_id, "%u", function->file);
@@ -371,7 +410,7 @@ void cpuprofile_write_call_frame(struct json *json, const struct cpuprofile_tree
     if (is_real)
         json_text(json, profile_text(tree->profile, function->name));
     else
-        json_cstring(json, made_up_names[index]);
+        json_cstring(json, is_others ? "[others]" : made_up_names[index]);
     json_key(json, "scriptId");
     json_cstring(json, script_id);
     json_key(json, "url");

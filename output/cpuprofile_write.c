@@ -133,10 +133,6 @@ static bool write_profile(const struct profile *profile, const struct format_opt
     struct cpuprofile_tree tree;
     bool ok = cpuprofile_tree_init(&tree, profile, selection, err);
     if (ok) {
-        convert_note_events(profile, notes);
-        if (tree.is_cut)
-            format_note(notes, "cpuprofile: stacks deeper than %u frames keep their innermost ones",
-                        CPUPROFILE_MAX_DEPTH);
         if (selection.is_all && count_threads(profile) > 1)
             format_note(
                 notes,
@@ -150,6 +146,7 @@ static bool write_profile(const struct profile *profile, const struct format_opt
         json_key(&json, "endTime");
         json_u64(&json, end_us(profile, last_us));
         write_deltas(&json, &tree, selection);
+        cpuprofile_note_changes(&tree, last_us, notes);
         json_object_end(&json);
         sink_text(out, "\n");
     }

@@ -261,6 +261,112 @@ static void threads_of_a_trace_are_told_apart(void **state)
     profile_destroy(profile);
 }
 
+/* What a writer says of a profile. */
+static void check_said(const struct profile *profile, const char *want)
+{
+    const struct format *const formats[] = {&format_cpuprofile, &format_chrome_trace};
+    for (size_t f = 0; f < 2; f++) {
+        struct note_log log;
+        struct format_notes notes = note_log_make(&log);
+        const struct format_options options = {.merge_threads = true};
+        free(profile_write(formats[f], profile, &options, &notes).bytes);
+        assert_string_equal(log.text, want);
+    }
+}
+
+static struct profile *profile_of_one(bool has_times, uint64_t value)
+{
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, MS);
+    profile_builder_scalars(builder)->has_times = has_times;
+    uint32_t thread = thread_add(builder, "p", 1, "t", 1);
+    for (uint64_t i = 1; i < 4; i++)
+        sample_add(builder, thread, "main;a", i * MS, value);
+    return builder_finish(builder);
+}
+
+/* A time line that is not what happened is said to be none. */
+static void invented_and_cut_times_are_said(void **state)
+{
+    (void)state;
+    static const char invented[] = "the profile has no times: samples are laid end to end, in no "
+                                   "order in which they happened\n";
+    static const char cut[] = "times beyond 2^53 microseconds are cut: weights are missing\n";
+    char both[300];
+    snprintf(both, sizeof both, "%s%s", invented, cut);
+    for (unsigned i = 0; i < 4; i++) {
+        struct profile *profile = profile_of_one(i % 2 != 0, i / 2 != 0 ? UINT64_MAX / 2 : MS);
+        check_said(profile, i == 0 ? invented : i == 1 ? "" : i == 2 ? both : cut);
+        profile_destroy(profile);
+    }
+}
+
+/* The number of `text`s in `in`; no strstr, which looks for the end of `in` each time under ASan.
+ */
+static size_t count_of(const char *in, const char *text)
+{
+    size_t n = 0, length = strlen(text);
+    for (; *in != '\0'; in++)
+        n += *in == text[0] && memcmp(in, text, strnlen(in, length)) == 0;
+    return n;
+}
+
+/* Viewers fail on more children than that: the last stands for the rest, and nothing is lost. */
+static void no_node_has_too_many_children(void **state)
+{
+    (void)state;
+    for (uint32_t more = 0; more < 2; more++) {
+        const uint32_t n = CPUPROFILE_MAX_CHILDREN - 1 + more * 3;
+        struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, MS);
+        profile_builder_scalars(builder)->has_times = true;
+        uint32_t thread = thread_add(builder, "p", 1, "t", 1);
+        for (uint32_t i = 0; i < n; i++) {
+            char stack[40];
+            snprintf(stack, sizeof stack, "m;f%u;leaf", i);
+            sample_add(builder, thread, stack, (i + 1) * MS, MS);
+        }
+        struct profile *profile = builder_finish(builder);
+        char *text = write_all(profile, &format_cpuprofile);
+        const char *list = strstr(strstr(text, "\"m\""), "\"children\":[");
+        size_t n_children = 1;
+        for (; *list != ']'; list++)
+            n_children += *list == ',';
+        assert_int_equal(n_children, more ? CPUPROFILE_MAX_CHILDREN : n);
+        assert_int_equal(count_of(text, "\"[others]\""), more);
+        assert_int_equal(count_of(text, "\"leaf\""), n_children);
+        struct profile *back = text_read(&format_cpuprofile, text, NULL);
+        uint64_t total = 0;
+        for (size_t i = 0; i < back->n_samples; i++)
+            total += profile_value(back, i, profile_kind_find(back, PROFILE_UNIT_NS));
+        assert_int_equal(total, n * MS);
+        check_said(profile, more ? "of more than 100000 functions called from one place the last "
+                                   "are [others]\n"
+                                 : "");
+        profile_destroy(back);
+        free(text);
+        profile_destroy(profile);
+    }
+}
+
+/* A thread that waits is no block: the self times of blocks are those of the samples. */
+static void idle_times_become_gaps_between_spans(void **state)
+{
+    (void)state;
+    struct profile *profile = text_read(
+        &format_cpuprofile,
+        "{\"nodes\":[{\"id\":1,\"children\":[2,3]},{\"id\":2,\"callFrame\":{\"functionName\":"
+        "\"(idle)\",\"url\":\"\"}},{\"id\":3,\"callFrame\":{\"functionName\":\"a\"}}],"
+        "\"startTime\":1,\"endTime\":51,\"samples\":[3,2,3],\"timeDeltas\":[0,10,30]}",
+        NULL);
+    struct profile *spans = NULL;
+    struct err err = ERR_INIT;
+    assert_true(profile_samples_to_spans(profile, &spans, &err));
+    assert_int_equal(spans->n_spans, 3); /* row 0 is none */
+    for (uint32_t id = 1; id < 3; id++)
+        assert_int_equal(spans->spans[id].end_ns - spans->spans[id].begin_ns, 10000);
+    profile_destroy(spans);
+    profile_destroy(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +379,9 @@ int main(void)
         cmocka_unit_test(endless_times_stay_in_order),
         cmocka_unit_test(ids_are_dense),
         cmocka_unit_test(threads_of_a_trace_are_told_apart),
+        cmocka_unit_test(invented_and_cut_times_are_said),
+        cmocka_unit_test(idle_times_become_gaps_between_spans),
+        cmocka_unit_test(no_node_has_too_many_children),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -416,6 +416,32 @@ static void a_full_disk_is_survived(void **state)
     profile_destroy(profile);
 }
 
+/* Offsets in the decompressed data, over several windows, of times too, which are read quicker. */
+static void records_of_compressed_data_have_their_offsets(void **state)
+{
+    (void)state;
+    enum { N = 40000 };
+    struct bytes file = make_compressed("+\1\1\1#ab\n", N);
+    struct nytprof_stream *stream = NULL;
+    struct nytprof_record record;
+    struct err err = ERR_INIT;
+    assert_true(nytprof_stream_open((const uint8_t *)file.bytes, file.n, &stream, &err));
+    do {
+        assert_true(nytprof_stream_next(stream, &record, &err));
+    } while (record.tag != NYTPROF_COMPRESSED);
+    for (uint64_t i = 0; i < N; i++) {
+        assert_true(nytprof_stream_next(stream, &record, &err));
+        assert_int_equal(record.tag, NYTPROF_LINE_TIME);
+        assert_true(record.inflated);
+        assert_int_equal(record.offset, i * 8);
+        assert_true(nytprof_stream_next(stream, &record, &err));
+        assert_int_equal(record.tag, NYTPROF_COMMENT);
+        assert_int_equal(record.offset, i * 8 + 4);
+    }
+    nytprof_stream_destroy(stream);
+    free(file.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +455,7 @@ int main(void)
         cmocka_unit_test(failed_allocations_are_reported),
         cmocka_unit_test(failed_allocations_of_the_writer_are_reported),
         cmocka_unit_test(a_full_disk_is_survived),
+        cmocka_unit_test(records_of_compressed_data_have_their_offsets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
