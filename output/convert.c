@@ -243,17 +243,12 @@ static uint32_t path_follow(struct open_spans *spans, uint32_t stack)
     return depth;
 }
 
-static bool is_idle(const struct profile *profile, uint32_t stack)
-{
-    return (profile->frames[profile->stacks[stack].frame].flags & PROFILE_FRAME_IDLE) != 0;
-}
-
 static void slice_show(struct open_spans *spans, const struct profile_slice *slice)
 {
     if (spans->n_open > 0 &&
         (spans->open[0].thread != slice->thread || slice->begin_ns > spans->end_ns))
         close_down_to(spans, 0);
-    if (is_idle(spans->profile, slice->stack)) {
+    if (profile_stack_is_idle(spans->profile, slice->stack)) {
         close_down_to(spans, 0);
         return;
     }

@@ -324,11 +324,6 @@ static bool group_flush(struct adding *adding, uint32_t *chain)
     return true;
 }
 
-static bool sample_is_idle(const struct profile *profile, uint32_t stack)
-{
-    return (profile->frames[profile->stacks[stack].frame].flags & PROFILE_FRAME_IDLE) != 0;
-}
-
 static void sample_count(struct adding *adding, size_t index)
 {
     const struct profile *profile = adding->profile;
@@ -337,7 +332,7 @@ static void sample_count(struct adding *adding, size_t index)
     if (adding->fold->style == FOLD_CLEAN) {
         if (value == 0)
             return;
-        if (sample_is_idle(profile, stack)) {
+        if (profile_stack_is_idle(profile, stack)) {
             adding->fold->losses.n_idle++;
             return;
         }

@@ -1,5 +1,6 @@
 /* nytprof_chunked_write.c - a profile in the chunked NYTProf dialect, in its one plain layout:
  * banner, blank line, chunks P S D C E. What stands in them: docs/formats/nytprof-chunked.md. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,6 +229,9 @@ static bool write_samples(const struct profile *profile, const struct format_not
         ok = ok && write_subs(&w, err) && (write_calls(&w) || err_fail_memory(err));
         begin_chunk(&w, 'E', 0);
     }
+    if (ok && w.graph.n_idle != 0)
+        format_note(notes, "nytprof-chunked: %" PRIu64 " idle samples are left out",
+                    w.graph.n_idle);
     if (ok && profile->n_samples != 0)
         format_note(notes, "nytprof-chunked: stacks are kept as pairs of caller and called, of all "
                            "threads together");

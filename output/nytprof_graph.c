@@ -276,6 +276,10 @@ static void sum_stacks(struct walk *walk)
     const struct profile *profile = walk->graph->profile;
     for (size_t i = 0; i < profile->n_samples; i++) {
         uint32_t stack = profile->samples[i].stack;
+        if (nytprof_is_idle(walk->graph, i)) {
+            walk->graph->n_idle++;
+            continue;
+        }
         walk->self[stack] = nytprof_add(walk->self[stack], nytprof_weight(walk->graph, i));
         walk->n_self[stack]++;
     }

@@ -62,6 +62,7 @@ struct nytprof_graph {
     struct array nodes; /* of struct nytprof_node                         */
     struct array edges; /* of struct nytprof_graph_edge                   */
     struct array lines; /* of struct nytprof_graph_line                   */
+    uint64_t n_idle;    /* samples left out                               */
 };
 
 /* False: out of memory. nytprof_graph_deinit is due in every case. */
@@ -69,10 +70,18 @@ MUST_CHECK bool nytprof_graph_init(struct nytprof_graph *graph, const struct pro
                                    struct err *err);
 void nytprof_graph_deinit(struct nytprof_graph *graph);
 
+/* Whether a sample is left out: its thread did not run, so it has no CPU time. */
+static inline bool nytprof_is_idle(const struct nytprof_graph *graph, size_t sample)
+{
+    return profile_stack_is_idle(graph->profile, graph->profile->samples[sample].stack);
+}
+
 /* The weight of a sample in the graph's kind. */
 static inline uint64_t nytprof_weight(const struct nytprof_graph *graph, size_t sample)
 {
     const struct profile *profile = graph->profile;
+    if (nytprof_is_idle(graph, sample))
+        return 0;
     return profile->n_kinds == 0 ? 1 : profile_value(profile, sample, graph->kind);
 }
 

@@ -5,6 +5,7 @@
  *
  * Perl's tools die or complain over much that the format seems to allow; what is written and in
  * which order follows what they were seen to take. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +253,8 @@ static bool write_times(struct writer *w, size_t first, size_t end)
 {
     const struct profile *profile = w->profile;
     for (size_t i = first; i < end; i++) {
+        if (nytprof_is_idle(&w->graph, i))
+            continue;
         uint32_t stack = profile->samples[i].stack;
         uint32_t frame = profile->stacks[stack].frame;
         uint32_t *row_plus_one = &w->line_of_frame[stack == 0 ? profile->n_frames : frame];
@@ -279,6 +282,8 @@ static bool collect_nodes(struct writer *w, size_t first, size_t end)
     const struct nytprof_node *nodes = w->graph.nodes.items;
     w->touched.n = 0;
     for (size_t i = first; i < end; i++) {
+        if (nytprof_is_idle(&w->graph, i))
+            continue;
         uint32_t node = w->graph.node_of_stack[w->profile->samples[i].stack];
         w->self[node] = nytprof_add(w->self[node], nytprof_weight(&w->graph, i));
         while (!w->is_touched[node]) {
@@ -425,6 +430,8 @@ static bool write_sections(struct writer *w, struct err *err)
 static void note_losses(const struct writer *w, const struct format_notes *notes)
 {
     const struct profile *profile = w->profile;
+    if (w->graph.n_idle != 0)
+        format_note(notes, "nytprof: %" PRIu64 " idle samples are left out", w->graph.n_idle);
     if (w->ticks.unit != PROFILE_UNIT_NS)
         format_note(notes, "nytprof: its tools show times only: one unit of weight as %g s",
                     nytprof_to_seconds(&w->ticks, 1));

@@ -211,6 +211,12 @@ static inline uint64_t profile_value(const struct profile *profile, size_t index
     return column->number_bytes == 0 ? column->same : ((const uint64_t *)column->numbers)[index];
 }
 
+/* Whether a thread with this stack did not run ("(idle)"). */
+static inline bool profile_stack_is_idle(const struct profile *profile, uint32_t stack)
+{
+    return (profile->frames[profile->stacks[stack].frame].flags & PROFILE_FRAME_IDLE) != 0;
+}
+
 /* ---- building
  * ----------------------------------------------------------------------------------------------------
  * Failure (out of memory, table full) is sticky, as in a cursor: the adding functions then return 0

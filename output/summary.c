@@ -100,8 +100,7 @@ static bool samples_sum(struct summing *summing, struct summary *summary, struct
     for (size_t i = 0; i < profile->n_samples; i++) {
         const struct profile_sample *sample = &profile->samples[i];
         uint64_t weight = multiply_saturated(profile_value(profile, i, unit.kind), unit.multiplier);
-        const struct profile_frame *leaf = &profile->frames[profile->stacks[sample->stack].frame];
-        bool is_idle = (leaf->flags & PROFILE_FRAME_IDLE) != 0;
+        bool is_idle = profile_stack_is_idle(profile, sample->stack);
         add_to(is_idle ? &summary->idle : &summary->all, weight);
         if (is_idle || weight == 0)
             continue;

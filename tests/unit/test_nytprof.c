@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert.h"
 #include "nytprof.h"
 #include "nytprof_profiles.h"
 #include "nytprof_stream.h"
@@ -363,6 +364,44 @@ static void process_numbers_do_not_make_a_dialect(void **state)
     }
 }
 
+/* Idle time is no CPU time: nothing of it is in the file, and that is said. */
+static void idle_samples_are_left_out(void **state)
+{
+    (void)state;
+    static const struct format *const formats[] = {&format_nytprof, &format_nytprof_chunked};
+    for (size_t i = 0; i < N_ELEMENTS(formats); i++) {
+        struct profile_builder *builder = NULL;
+        struct profile *profile = NULL;
+        struct err err = ERR_INIT;
+        assert_true(profile_builder_create(&builder, &err));
+        profile_builder_scalars(builder)->n_kinds = 1;
+        profile_builder_scalars(builder)->kinds[0].unit = PROFILE_UNIT_NS;
+        uint32_t busy = profile_add_stack(builder, 0, profile_add_named_frame(builder, "busy", 4));
+        const struct profile_frame idle_frame = {
+            .function = profile_add_function(
+                builder,
+                &(struct profile_function){.name = profile_add_cstring(builder, "(idle)")}),
+            .flags = PROFILE_FRAME_IDLE};
+        uint32_t idle = profile_add_stack(builder, 0, profile_add_frame(builder, &idle_frame));
+        profile_add_sample(builder, &(struct profile_sample){.stack = busy}, &(uint64_t){10000000});
+        profile_add_sample(builder, &(struct profile_sample){.stack = idle}, &(uint64_t){90000000});
+        assert_true(profile_builder_finish(builder, &profile, &err));
+        struct note_log log;
+        struct format_notes notes = note_log_make(&log);
+        struct bytes file = profile_write(formats[i], profile, &plain, &notes);
+        assert_non_null(strstr(log.text, ": 1 idle samples are left out"));
+        assert_null(memmem(file.bytes, file.n, "(idle)", 6));
+        struct profile *again = bytes_read(formats[i], file, NULL);
+        uint64_t total = 0;
+        for (size_t k = 0; k < again->n_samples; k++)
+            total += profile_value(again, k, profile_kind_find(again, PROFILE_UNIT_NS));
+        assert_int_equal(total, 10000000);
+        profile_destroy(again);
+        free(file.bytes);
+        profile_destroy(profile);
+    }
+}
+
 static void losses_are_said(void **state)
 {
     (void)state;
@@ -408,6 +447,7 @@ int main(void)
         cmocka_unit_test(times_add_up),
         cmocka_unit_test(dialects_are_told_apart),
         cmocka_unit_test(process_numbers_do_not_make_a_dialect),
+        cmocka_unit_test(idle_samples_are_left_out),
         cmocka_unit_test(losses_are_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
