@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "account_print.h"
+#include "account/print.h"
 #include "files.h"
 
 static bool write_one(const struct account *account, const char *path, bool as_json,

@@ -8,7 +8,7 @@
 #ifndef SAMPLER_CLI_ACCOUNT_OUT_H
 #define SAMPLER_CLI_ACCOUNT_OUT_H
 
-#include "account.h"
+#include "account/account.h"
 #include "err.h"
 #include "options.h"
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "diff.h"
 #include "files.h"
-#include "folded.h"
-#include "merge.h"
+#include "fold/diff.h"
+#include "formats/folded/folded.h"
+#include "model/merge.h"
 #include "save.h"
 
 struct inputs {

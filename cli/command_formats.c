@@ -5,8 +5,8 @@
 #include "append.h"
 #include "commands.h"
 #include "files.h"
-#include "json_write.h"
 #include "sink.h"
+#include "text/json_write.h"
 
 #define LINE_WIDTH 100
 

@@ -8,9 +8,9 @@
 
 #include "commands.h"
 #include "files.h"
-#include "merge.h"
+#include "fold/summary.h"
+#include "model/merge.h"
 #include "report.h"
-#include "summary.h"
 
 #define LEAST_NAME_COLUMNS 20
 #define NUMBER_COLUMNS 44 /* what stands before the name */

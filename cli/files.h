@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "format.h"
+#include "formats/format.h"
+#include "model/profile.h"
 #include "options.h"
-#include "profile.h"
 
 /* The bytes of a whole file, on the heap. */
 struct file_bytes {

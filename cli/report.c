@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "account_out.h"
-#include "build.h"
+#include "build/build.h"
 #include "files.h"
-#include "folded.h"
+#include "formats/folded/folded.h"
 #include "pattern.h"
 #include "progress.h"
 #include "save.h"

@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 
 #include "err.h"
+#include "model/profile.h"
 #include "options.h"
-#include "profile.h"
 
 struct report_request {
     const struct options *options;

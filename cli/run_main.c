@@ -78,7 +78,7 @@ static bool prepare_folders(struct run *run, struct err *err)
                                 sizeof run->preload.recording_dir, err);
 }
 
-/* The library's answer to SAMPLER_CHECK (preload/options.h). */
+/* The library's answer to SAMPLER_CHECK (preload/state/options.h). */
 enum { CHECK_FINE = 3, CHECK_REFUSED = 4 };
 
 static bool prepare_check(void *context)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "convert.h"
 #include "files.h"
-#include "losses.h"
+#include "formats/losses.h"
+#include "model/convert.h"
 #include "pattern.h"
 
 /* ---- losses, told once ----------------------------------------------------------------------- */

@@ -7,9 +7,9 @@
 #define SAMPLER_CLI_SAVE_H
 
 #include "err.h"
-#include "format.h"
+#include "formats/format.h"
+#include "model/profile.h"
 #include "options.h"
-#include "profile.h"
 
 struct save_request {
     const struct profile *profile;

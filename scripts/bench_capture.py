@@ -23,7 +23,7 @@ SAMPLER_RUN = os.path.join(BUILD, "bin", "sampler-run")
 LIBRARY = os.path.join(BUILD, "lib", "libsampler.so")
 DEEP_WORK = os.path.join(BUILD, "tests", "programs", "deep_work")
 
-# struct capture_header: see preload/capture.h.
+# struct capture_header: see include/capture.h.
 HEADER = struct.Struct("<8s6IQ2I4Q3Q2IQ")
 CHUNK = struct.Struct("<4I")
 CHUNK_MAGIC = 0x4b4e4843

@@ -3,7 +3,7 @@
 #
 #   scripts/check_signal_safe.sh [--allow FILE] [OBJECT...]
 #
-# Functions marked SIGNAL_SAFE (preload/context.h) lie in section .text.signal_safe. Each call or jump out of that
+# Functions marked SIGNAL_SAFE (preload/sys/context.h) lie in section .text.signal_safe. Each call or jump out of that
 # section in the given objects (default: those of build/release/preload) must go to the same section of one of them, or
 # to a name listed in preload/signal_safe.allow, one a line, each with its reason. Calls and jumps through a register or
 # memory are refused: nobody can follow them here. (Calls through the GOT, as -fno-plt makes them, name their target.)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads recordings (preload/capture.h) on its own account: a second opinion for the tests.
+"""Reads recordings (include/capture.h) on its own account: a second opinion for the tests.
 
 usage: recording_dump.py [--json] [--stacks N] FILE...
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "cpuprofile.h"
+#include "formats/cpuprofile/cpuprofile.h"
 
 static void write_again(const struct profile *profile, const struct format *format)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "easyprofiler.h"
+#include "formats/easyprofiler/easyprofiler.h"
 #include "sink.h"
 
 static void require(bool condition)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cfi.h"
-#include "unwind_expr.h"
-#include "unwind_step.h"
+#include "unwind/cfi.h"
+#include "unwind/expr.h"
+#include "unwind/step.h"
 
 #define FUZZ_HEADER_BYTES 2u
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "folded.h"
+#include "formats/folded/folded.h"
 
 static struct sink *written(const struct format *format, const struct profile *profile)
 {

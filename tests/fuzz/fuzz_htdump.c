@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htdump.h"
+#include "formats/htdump/htdump.h"
 
 static void note_changed_names(void *context, const char *text)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "nytprof.h"
+#include "formats/nytprof/nytprof.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

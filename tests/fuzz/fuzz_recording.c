@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "build.h"
+#include "build/build.h"
 
 /* The recording with no path and no build id in its modules, so that no input makes us open files.
  */

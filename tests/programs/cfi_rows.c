@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cfi.h"
-#include "modules.h"
+#include "unwind/cfi.h"
+#include "unwind/modules.h"
 
 static const char *const names[ARCH_N_REGISTERS] = {
     "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",

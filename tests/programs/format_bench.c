@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format.h"
+#include "formats/format.h"
 
 /* CPU time: others may be at work on the machine. */
 static double now_s(void)

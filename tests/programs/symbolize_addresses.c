@@ -16,9 +16,9 @@
 #include <time.h>
 
 #include "array.h"
-#include "elf_file.h"
-#include "module.h"
-#include "names.h"
+#include "files/elf_file.h"
+#include "names/module.h"
+#include "names/names.h"
 
 static int vaddr_compare(const void *left, const void *right)
 {

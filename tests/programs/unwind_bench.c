@@ -17,8 +17,8 @@
 #include <ucontext.h>
 
 #include "bench_stack.h"
-#include "modules.h"
-#include "unwind_thread.h"
+#include "unwind/modules.h"
+#include "unwind/thread.h"
 
 #define N_MEASUREMENTS 200u
 

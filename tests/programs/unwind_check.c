@@ -30,9 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libc_real.h"
-#include "modules.h"
-#include "unwind_thread.h"
+#include "sys/libc_real.h"
+#include "unwind/modules.h"
+#include "unwind/thread.h"
 
 struct unwind_result
 __real_unwind_stack( // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp):

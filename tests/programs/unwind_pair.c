@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "unwind_thread.h"
+#include "unwind/thread.h"
 
 struct unwind_pair unwind_pair;
 static struct unwind_thread *our_thread;

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <ucontext.h>
 
-#include "modules.h"
-#include "unwind_thread.h"
+#include "unwind/modules.h"
+#include "unwind/thread.h"
 
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))

@@ -1,7 +1,7 @@
 /* planted.c - what check_signal_safe.sh must refuse; PLANT says which. */
 #include <stdlib.h>
 
-#include "context.h"
+#include "sys/context.h"
 
 #define PLANT_MALLOC 1
 #define PLANT_POINTER 2

@@ -3,7 +3,7 @@
 #ifndef SAMPLER_TESTS_EASYPROFILER_PROFILES_H
 #define SAMPLER_TESTS_EASYPROFILER_PROFILES_H
 
-#include "profile.h"
+#include "model/profile.h"
 
 /* A builder of a profile that begins and lasts so long, without kinds of samples. */
 struct profile_builder *timed_builder(uint64_t start_ns, uint64_t duration_ns);

@@ -2,7 +2,7 @@
 #ifndef SAMPLER_TESTS_FORMAT_HELP_H
 #define SAMPLER_TESTS_FORMAT_HELP_H
 
-#include "format.h"
+#include "formats/format.h"
 
 /* Bytes on the heap with a NUL behind them; the test frees `bytes`. */
 struct bytes {

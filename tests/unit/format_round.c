@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert.h"
-#include "fold.h"
+#include "fold/fold.h"
 #include "format_help.h"
+#include "model/convert.h"
 #include "profile_text.h"
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 #ifndef SAMPLER_TESTS_FORMAT_ROUND_H
 #define SAMPLER_TESTS_FORMAT_ROUND_H
 
-#include "format.h"
+#include "formats/format.h"
 
 #define N_KEEPS 15 /* flags of enum format_keeps */
 

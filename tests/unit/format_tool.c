@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
+#include "formats/format.h"
 
 static void print_note(void *context, const char *text)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "htdump.h"
+#include "formats/htdump/htdump.h"
 #include "unit.h"
 
 struct bytes bytes_cut(const struct bytes *bytes, size_t n)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format.h"
+#include "formats/format.h"
 
 struct bytes {
     uint8_t *data; /* heap, exactly as large as it says */

@@ -3,7 +3,7 @@
 #ifndef SAMPLER_TESTS_HTDUMP_PROFILES_H
 #define SAMPLER_TESTS_HTDUMP_PROFILES_H
 
-#include "profile.h"
+#include "model/profile.h"
 
 /* Threads of two processes, some with spans; modules, inlined frames, three kinds of values,
  * values, off-processor times, bookmarks, metadata; names with blanks, non-ASCII, ; quotes and

@@ -2,7 +2,7 @@
 #ifndef SAMPLER_TESTS_NYTPROF_PROFILES_H
 #define SAMPLER_TESTS_NYTPROF_PROFILES_H
 
-#include "profile.h"
+#include "model/profile.h"
 
 /* A profile as a real recording gives it: three threads of two processes, inlined frames,
  * recursion, names with all that names may have, objects with and without files. */

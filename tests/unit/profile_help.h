@@ -2,7 +2,7 @@
 #ifndef SAMPLER_TESTS_PROFILE_HELP_H
 #define SAMPLER_TESTS_PROFILE_HELP_H
 
-#include "profile.h"
+#include "model/profile.h"
 
 /* A builder with one kind of that unit, named "n". */
 struct profile_builder *builder_make(enum profile_unit unit, uint64_t period);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert.h"
-#include "fold.h"
-#include "fold_name.h"
+#include "fold/fold.h"
+#include "fold/name.h"
+#include "model/convert.h"
+#include "text/utf8.h"
 #include "unit.h"
-#include "utf8.h"
 
 #define MAX_NUMBERS (2 + PROFILE_MAX_KINDS)
 

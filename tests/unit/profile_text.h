@@ -7,7 +7,7 @@
 #define SAMPLER_TESTS_PROFILE_TEXT_H
 
 #include "array.h"
-#include "format.h"
+#include "formats/format.h"
 
 enum name_rule {
     NAMES_TO_NUL, /* bytes as they are                                   */

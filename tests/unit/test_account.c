@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "account_print.h"
+#include "account/print.h"
 #include "recording_builder.h"
 #include "unit.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "build.h"
+#include "build/build.h"
 #include "recording_builder.h"
 #include "unit.h"
 

@@ -2,8 +2,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cfi.h"
 #include "unit.h"
+#include "unwind/cfi.h"
 
 /* A segment of bytes under construction. */
 struct image {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "convert.h"
+#include "model/convert.h"
 #include "profile_help.h"
 #include "unit.h"
 

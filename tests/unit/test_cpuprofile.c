@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "cpuprofile.h"
+#include "formats/cpuprofile/cpuprofile.h"
 #include "unit.h"
 
 #define PERIOD_NS 1000000u

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpuprofile.h"
 #include "format_help.h"
+#include "formats/cpuprofile/cpuprofile.h"
 #include "profile_help.h"
 #include "unit.h"
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "diff.h"
-#include "folded.h"
+#include "fold/diff.h"
 #include "format_help.h"
+#include "formats/folded/folded.h"
 #include "profile_help.h"
 #include "unit.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "easyprofiler.h"
+#include "formats/easyprofiler/easyprofiler.h"
 #include "sink.h"
 #include "unit.h"
 

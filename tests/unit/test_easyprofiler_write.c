@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "easyprofiler.h"
 #include "easyprofiler_profiles.h"
 #include "format_help.h"
 #include "format_round.h"
+#include "formats/easyprofiler/easyprofiler.h"
 #include "profile_help.h"
 #include "sink.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "event.h"
+#include "state/event.h"
 #include "unit.h"
 
 static struct event parse(const char *text)

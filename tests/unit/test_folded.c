@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "fold.h"
-#include "folded.h"
+#include "fold/fold.h"
 #include "format_help.h"
+#include "formats/folded/folded.h"
 #include "profile_help.h"
 #include "unit.h"
 

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "convert.h"
-#include "diff.h"
-#include "fold.h"
-#include "fold_name.h"
+#include "fold/diff.h"
+#include "fold/fold.h"
+#include "fold/name.h"
 #include "format_help.h"
 #include "format_round.h"
+#include "model/convert.h"
 #include "profile_help.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* test_grid.c - the promises of grid.h. */
-#include "grid.h"
+#include "clock/grid.h"
 #include "unit.h"
 
 static void points_are_counted_once(void **state)

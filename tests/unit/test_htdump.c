@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "htdump.h"
+#include "formats/htdump/htdump.h"
+#include "formats/htdump/map.h"
 #include "htdump_fixture.h"
-#include "htdump_map.h"
 #include "unit.h"
 
 /* ---- helpers ---- */

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "convert.h"
-#include "htdump.h"
+#include "formats/htdump/htdump.h"
 #include "htdump_fixture.h"
 #include "htdump_profiles.h"
+#include "model/convert.h"
 #include "unit.h"
 
 extern char **environ;

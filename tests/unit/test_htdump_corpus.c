@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htdump.h"
+#include "formats/htdump/htdump.h"
 #include "htdump_fixture.h"
 #include "unit.h"
 

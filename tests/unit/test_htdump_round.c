@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "htdump.h"
+#include "formats/htdump/htdump.h"
 #include "htdump_fixture.h"
 #include "htdump_profiles.h"
 #include "unit.h"

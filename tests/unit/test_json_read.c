@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_read.h"
+#include "text/json_read.h"
 #include "unit.h"
 
 struct log {

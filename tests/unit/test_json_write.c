@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_write.h"
+#include "text/json_write.h"
+#include "text/utf8.h"
 #include "unit.h"
-#include "utf8.h"
 
 static struct sink *sink_make(void)
 {

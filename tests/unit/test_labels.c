@@ -1,7 +1,7 @@
 /* test_labels.c - what a program has told the profiler, from the recording to the profile: labels
  * of threads, and spans of time without sampling. */
-#include "account.h"
-#include "build.h"
+#include "account/account.h"
+#include "build/build.h"
 #include "recording_builder.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "losses.h"
+#include "formats/losses.h"
 #include "profile_help.h"
 #include "unit.h"
 

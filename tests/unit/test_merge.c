@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "folded.h"
 #include "format_help.h"
-#include "merge.h"
+#include "formats/folded/folded.h"
+#include "model/merge.h"
 #include "profile_help.h"
 #include "unit.h"
 

@@ -1,10 +1,10 @@
-/* test_names.c - the promises of symbolize/names.h. The full forms are what c++filt 2.40 prints,
- * and for Rust what rustfilt prints. */
+/* test_names.c - the promises of symbolize/names/names.h. The full forms are what c++filt 2.40
+ * prints, and for Rust what rustfilt prints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
+#include "names/names.h"
 #include "unit.h"
 
 static struct names_buffer *buffer;

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert.h"
-#include "nytprof.h"
+#include "formats/nytprof/nytprof.h"
+#include "formats/nytprof/stream.h"
+#include "model/convert.h"
 #include "nytprof_profiles.h"
-#include "nytprof_stream.h"
 #include "nytprof_support.h"
 #include "unit.h"
 

@@ -6,9 +6,9 @@
 #include <zlib.h>
 
 #include "alloc_fault.h"
-#include "nytprof.h"
+#include "formats/nytprof/nytprof.h"
+#include "formats/nytprof/stream.h"
 #include "nytprof_profiles.h"
-#include "nytprof_stream.h"
 #include "nytprof_support.h"
 #include "unit.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "nytprof.h"
-#include "nytprof_chunked.h"
+#include "formats/nytprof/chunked/chunked.h"
+#include "formats/nytprof/nytprof.h"
+#include "formats/nytprof/stream.h"
 #include "nytprof_profiles.h"
-#include "nytprof_stream.h"
 #include "nytprof_support.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* test_nytprof_name.c - names as Perl's tools take them, and texts fit for a line. */
 #include <string.h>
 
-#include "nytprof_name.h"
+#include "formats/nytprof/name.h"
 #include "unit.h"
 
 static void names_get_a_package(void **state)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "merge.h"
-#include "nytprof.h"
+#include "formats/nytprof/nytprof.h"
+#include "model/merge.h"
 #include "nytprof_profiles.h"
 #include "nytprof_support.h"
 #include "unit.h"

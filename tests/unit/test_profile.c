@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "alloc_fault.h"
-#include "profile.h"
+#include "model/profile.h"
 #include "profile_help.h"
 #include "unit.h"
 

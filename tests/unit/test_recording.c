@@ -1,10 +1,10 @@
-/* test_recording.c - the promises of symbolize/recording.h: what is read, from any prefix, and what
- * damage costs. */
+/* test_recording.c - the promises of symbolize/recording/recording.h: what is read, from any
+ * prefix, and what damage costs. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "recording.h"
+#include "recording/recording.h"
 #include "recording_builder.h"
 #include "unit.h"
 

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fds.h"
-#include "recording.h"
-#include "stream.h"
+#include "record/recording.h"
+#include "record/stream.h"
+#include "sys/fds.h"
 #include "unit.h"
 
 static char folder[] = "/tmp/sampler-test-XXXXXX";

@@ -1,5 +1,5 @@
 /* test_stack_table.c - the promises of stack_table.h. */
-#include "stack_table.h"
+#include "record/stack_table.h"
 #include "unit.h"
 
 static uint32_t add(struct stack_table *table, uint32_t parent, uint32_t place, uint64_t offset)

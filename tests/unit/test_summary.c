@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "alloc_fault.h"
+#include "fold/summary.h"
 #include "profile_help.h"
-#include "summary.h"
 #include "unit.h"
 
 /* "name[:line] self total" per row. */

@@ -1,8 +1,9 @@
-/* test_symbols.c - the promises of symbolize/symbols.h about which symbol an address belongs to. */
+/* test_symbols.c - the promises of symbolize/names/symbols.h about which symbol an address belongs
+ * to. */
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "symbols.h"
+#include "names/symbols.h"
 #include "unit.h"
 
 struct fixture {

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "syscall_number.h"
+#include "signals/syscall_number.h"
 #include "unit.h"
 
 #if defined(__x86_64__)

@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "os.h"
-#include "thread_find.h"
-#include "tls.h"
+#include "sys/os.h"
+#include "sys/tls.h"
+#include "threads/find.h"
 #include "unit.h"
 
 /* Slots are only compared here, never looked into. */

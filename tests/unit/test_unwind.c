@@ -10,10 +10,10 @@
 #include <ucontext.h>
 
 #include "capture.h"
-#include "modules.h"
 #include "unit.h"
-#include "unwind.h"
-#include "unwind_thread.h"
+#include "unwind/modules.h"
+#include "unwind/thread.h"
+#include "unwind/unwind.h"
 
 #define NOINLINE __attribute__((noinline))
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "unwind.h"
-#include "unwind_thread.h"
+#include "unwind/thread.h"
+#include "unwind/unwind.h"
 
 #define NOINLINE __attribute__((noinline))
 #define OTHER_BYTES (64u << 10)

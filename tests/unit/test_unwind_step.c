@@ -1,10 +1,10 @@
-/* test_unwind_step.c - unwind_step.h, unwind_expr.h, unwind_arch.h: rules run on arrays as stacks,
+/* test_unwind_step.c - unwind/step.h, unwind/expr.h, unwind/arch.h: rules run on arrays as stacks,
  * expressions byte by byte, instruction bytes. */
 #include <string.h>
 
 #include "unit.h"
-#include "unwind_expr.h"
-#include "unwind_step.h"
+#include "unwind/expr.h"
+#include "unwind/step.h"
 
 static struct unwind_memory memory;
 

@@ -1,0 +1,22 @@
+/* diff.h - two profiles side by side. */
+#ifndef SAMPLER_OUTPUT_FOLD_DIFF_H
+#define SAMPLER_OUTPUT_FOLD_DIFF_H
+
+#include "formats/format.h"
+#include "model/profile.h"
+
+/* A profile with the kinds "before" and "after" and one sample per stack of either (0 where the
+ * other has none), sorted by the stacks' bytes. Stacks are matched by the names of their frames, as
+ * a folded file would show them; times, lines, threads go.
+ * Numbers are what a folded file of each would hold; where both know times and their sampling
+ * periods differ, nanoseconds, so that they can be compared. A process's name becomes the root
+ * frame on both sides if one of them has several. ERR_UNSUPPORTED where the units cannot be
+ * compared. */
+MUST_CHECK bool profile_diff(const struct profile *before, const struct profile *after,
+                             const struct format_options *options, const struct format_notes *notes,
+                             struct profile **out, struct err *err);
+
+/* Whether a profile came from profile_diff (or a file that holds such). */
+bool profile_is_diff(const struct profile *profile);
+
+#endif

@@ -1,0 +1,95 @@
+/* format.h - the one table of formats. Selection by name, extension and content, `--help`, `sampler
+ * formats`, the docs test and the round-trip test all walk it.
+ *
+ * Adding a format: 1. docs/formats/NAME.md (layout, units, stack order, limits); 2. a folder here,
+ * NAME/NAME.h and NAME/NAME.c (and read.c, write.c, dump.c where one file would hold two ideas)
+ * defining `const struct format format_NAME`;
+ * 3. its row in registry.c; 4. tests/unit/test_NAME.c, golden files in tests/data/NAME,
+ * tests/fuzz/fuzz_NAME.c. */
+#ifndef SAMPLER_OUTPUT_FORMATS_FORMAT_H
+#define SAMPLER_OUTPUT_FORMATS_FORMAT_H
+
+#include "model/profile.h"
+#include "sink.h"
+
+/* What survives writing and reading back. */
+enum format_keeps {
+    KEEPS_SAMPLES = 1u << 0, /* stacks with values                          */
+    KEEPS_TIMES = 1u << 1,   /* times of samples                            */
+    KEEPS_LINES = 1u << 2,   /* executed lines                              */
+    KEEPS_INLINED = 1u << 3, /* which frames are inlined                    */
+    KEEPS_THREADS = 1u << 4, /* threads with names                          */
+    KEEPS_PROCESSES = 1u << 5,
+    KEEPS_SPANS = 1u << 6,
+    KEEPS_INSTANTS = 1u << 7,
+    KEEPS_OFF_CPU = 1u << 8,
+    KEEPS_BOOKMARKS = 1u << 9,
+    KEEPS_METADATA = 1u << 10,
+    KEEPS_MODULES = 1u << 11,
+    KEEPS_ADDRESSES = 1u << 12,
+    KEEPS_FILES = 1u << 13,    /* source file and line of functions           */
+    KEEPS_ALL_KINDS = 1u << 14 /* more than one number per sample             */
+};
+
+/* A word for each flag, by its bit; NULL at the end. */
+extern const char *const format_keeps_words[];
+
+/* What the user chose; one struct for all formats, each looks at what concerns it. */
+struct format_options {
+    bool count_ns;      /* formats with one number: nanoseconds instead of sampling periods       */
+    bool split_threads; /* --threads split                                                        */
+    bool merge_threads; /* --threads merge                                                        */
+    uint32_t thread;    /* formats of one thread a file: which one, 0 = all, one after another    */
+    bool strict;        /* reading: a bad part is an error instead of a warning                   */
+    void (*input_done)(
+        void *input); /* reading: a reader that needs its input no more, and memory for
+                         the profile, may say so; the caller may free it then. May be NULL */
+    void *input;
+    bool no_compression; /* formats that can be compressed inside (nytprof): write them plain */
+};
+
+/* Things worth telling once, from readers ("line 7: no count; 3 lines skipped") and writers ("lines
+ * are not kept"). Borrows the text for the call. */
+struct format_notes {
+    void (*note)(void *context, const char *text);
+    void *context;
+};
+void format_note(const struct format_notes *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct format {
+    const char *name; /* the word for -f                                               */
+    const char *const *extensions; /* without the dot, longest first, NULL at the end */
+    const char *about;  /* one line for `sampler formats`                                */
+    uint32_t keeps;     /* enum format_keeps                                             */
+    bool is_one_thread; /* holds one thread: several go to a file each (--threads split), named
+                           NAME.TID.EXTENSION, or into one (--threads merge) */
+
+    /* How sure the first bytes of a file make us: 0 not ours, 100 certainly ours. NULL: never
+     * recognised by content. */
+    int (*sniff)(const uint8_t *head, size_t head_bytes);
+
+    /* Reads a whole file in memory (borrowed for the call). NULL: no reader. */
+    MUST_CHECK bool (*read)(const uint8_t *data, size_t size_bytes,
+                            const struct format_options *options, const struct format_notes *notes,
+                            struct profile **out, struct err *err);
+
+    /* Writes a profile. Deterministic: no clock, no pointers, no locale. Never opens files. The
+     * sink's own failure is reported by sink_close; this returns false only for what cannot be
+     * written at all. NULL: no writer. */
+    MUST_CHECK bool (*write)(const struct profile *profile, const struct format_options *options,
+                             const struct format_notes *notes, struct sink *out, struct err *err);
+
+    /* The whole content of a file as JSON (`sampler dump`). NULL: no reader. */
+    MUST_CHECK bool (*dump)(const uint8_t *data, size_t size_bytes,
+                            const struct format_notes *notes, struct sink *out, struct err *err);
+};
+
+extern const struct format *const format_table[]; /* NULL at the end */
+
+/* NULL when there is none. */
+const struct format *format_by_name(const char *name);
+const struct format *format_by_path(const char *path);
+const struct format *format_by_content(const uint8_t *head, size_t head_bytes);
+
+#endif

@@ -1,0 +1,31 @@
+/* copy.h - taking a profile's tables over into a builder; for merge, diff and conversions.
+ *
+ * Equal rows become one, so ids change: the map says how. Into an empty builder everything keeps
+ * its id. Processes and threads are always added anew. */
+#ifndef SAMPLER_OUTPUT_MODEL_COPY_H
+#define SAMPLER_OUTPUT_MODEL_COPY_H
+
+#include "model/profile.h"
+
+/* New ids by old id. */
+struct profile_map {
+    uint32_t *texts, *modules, *functions, *frames, *stacks, *processes, *threads;
+};
+
+/* Adds all tables of `in`. Times of processes and threads move by shift_ns. */
+MUST_CHECK bool profile_map_init(struct profile_map *map, struct profile_builder *builder,
+                                 const struct profile *in, uint64_t shift_ns, struct err *err);
+void profile_map_deinit(struct profile_map *map); /* an all zero map is fine */
+
+/* Adds instants, off-processor times and bookmarks (times moved by shift_ns). */
+void profile_copy_events(struct profile_builder *builder, const struct profile *in,
+                         const struct profile_map *map, uint64_t shift_ns);
+void profile_copy_spans(struct profile_builder *builder, const struct profile *in,
+                        const struct profile_map *map, uint64_t shift_ns);
+void profile_copy_metadata(struct profile_builder *builder, const struct profile *in);
+
+/* Kinds (with texts of `map`), times and period, as they are. */
+void profile_copy_scalars(struct profile_builder *builder, const struct profile *in,
+                          const struct profile_map *map);
+
+#endif

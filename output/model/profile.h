@@ -1,0 +1,285 @@
+/* profile.h - the profile: the only thing writers and readers of formats know.
+ *
+ *   profile_builder_*  ->  struct profile (immutable)  ->  writers, merge, diff, top
+ *
+ * Shape     Tables of plain structs named by uint32_t ids. Id 0 of every table is the "none" entry,
+ * which exists and is all zero, so tables[id] is always valid; real entries run from 1 to n - 1.
+ * Texts are ids of the interned string table (any bytes; UTF-8 is expected, not promised); 0 = "" =
+ * unknown. Units     Times are nanoseconds since `start_time_ns` of the profile. Values carry their
+ * unit in `kinds`. Order     stacks[i].parent < i. samples are in order of (thread, time, order of
+ * adding); spans in order of (thread, begin, longer first, order of adding). Everything else in
+ * order of adding. Owner     A profile owns all of it and dies by profile_destroy. Immutable after
+ * profile_builder_finish, so any number of threads may read it.
+ *
+ * A profile may hold samples (sampling formats), spans (interval formats), or both.
+ * profile_spans_to_samples and profile_samples_to_spans convert; writers that need the other kind
+ * call them (both conversions live in convert.c, once). */
+#ifndef SAMPLER_OUTPUT_MODEL_PROFILE_H
+#define SAMPLER_OUTPUT_MODEL_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "intern.h"
+
+#define PROFILE_MAX_KINDS 4
+
+enum profile_unit {
+    PROFILE_UNIT_NONE,
+    PROFILE_UNIT_COUNT,
+    PROFILE_UNIT_NS,
+    PROFILE_UNIT_BYTES,
+    PROFILE_UNIT_EVENTS
+};
+
+/* What one number of a sample means. The first kind is the one formats with a single number show.
+ */
+struct profile_kind {
+    uint32_t name; /* text: "samples", "cpu", "before", "after" ... */
+    enum profile_unit unit;
+};
+
+struct profile_module {
+    uint32_t path;     /* text                                   */
+    uint32_t build_id; /* text: lower-case hexadecimal           */
+    uint64_t start;    /* mapped range; 0, 0 if unknown          */
+    uint64_t end;
+};
+
+struct profile_function {
+    uint32_t name;        /* text, as people should see it       */
+    uint32_t system_name; /* text, as the symbol table has it    */
+    uint32_t file;        /* text, of the definition             */
+    uint32_t line;        /* of the definition, from 1; 0 = none */
+    uint32_t column;      /* from 1; 0 = none                    */
+    uint32_t module;
+};
+
+enum profile_frame_flag {
+    PROFILE_FRAME_INLINED = 1, /* inlined into its parent frame                                */
+    PROFILE_FRAME_CUT = 2,     /* stands for the unknown outer part of a stack, no real code   */
+    PROFILE_FRAME_KERNEL = 4,
+    PROFILE_FRAME_JIT = 8,
+    PROFILE_FRAME_IDLE = 16, /* thread not running ("(idle)")                                */
+};
+
+struct profile_frame {
+    uint32_t function;
+    uint32_t line;    /* line being executed, from 1; 0 = none   */
+    uint32_t column;  /* from 1; 0 = none                        */
+    uint32_t flags;   /* enum profile_frame_flag                 */
+    uint64_t address; /* vaddr in the function's module; 0 = none */
+};
+
+/* A stack is its leaf frame and the stack below it. Stack 0 is the empty stack. */
+struct profile_stack {
+    uint32_t parent; /* the caller's stack; 0 = `frame` is the outermost */
+    uint32_t frame;
+};
+
+struct profile_process {
+    uint32_t name; /* text */
+    uint64_t pid;
+    uint64_t ppid;
+    uint64_t start_ns;
+    uint64_t end_ns;
+};
+
+struct profile_thread {
+    uint32_t process;
+    uint32_t name; /* text */
+    uint64_t tid;
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint64_t cpu_ns; /* CPU time by the thread's own clock; 0 = unknown */
+};
+
+struct profile_sample {
+    uint32_t thread;
+    uint32_t stack;
+    uint64_t time_ns; /* meaningful when the profile has_times; when the sample was taken. For a
+                         format in which a sample lasts until the next one, its start. */
+};
+
+struct profile_span {
+    uint32_t thread;
+    uint32_t frame;
+    uint32_t parent; /* enclosing span, 0 = none; parent < span */
+    uint64_t begin_ns;
+    uint64_t end_ns; /* >= begin_ns                             */
+};
+
+enum profile_value_type {
+    PROFILE_VALUE_NONE,
+    PROFILE_VALUE_BOOL,
+    PROFILE_VALUE_I64,
+    PROFILE_VALUE_U64,
+    PROFILE_VALUE_F64,
+    PROFILE_VALUE_TEXT
+};
+
+/* Something at one moment of a thread: an event (type NONE) or a value. */
+struct profile_instant {
+    uint32_t thread;
+    uint32_t frame; /* place: name, file, line              */
+    uint32_t span;  /* innermost span of the thread around it, 0 = none; found at finish */
+    enum profile_value_type type;
+    uint64_t time_ns;
+    union {
+        int64_t i64;
+        uint64_t u64; /* also bool 0, 1 and text: id */
+        double f64;
+    } value;
+};
+
+/* A time a thread was off the processor. */
+struct profile_off_cpu {
+    uint32_t thread;
+    uint32_t to_process; /* text: name of the process that ran instead */
+    uint64_t to_tid;
+    uint64_t begin_ns;
+    uint64_t end_ns;
+};
+
+struct profile_bookmark {
+    uint32_t text;
+    uint32_t color; /* 0xAARRGGBB */
+    uint64_t time_ns;
+};
+
+struct profile_metadata {
+    uint32_t key;   /* text; keys in use are listed in docs/formats/README.md */
+    uint32_t value; /* text */
+};
+
+/* The numbers of one kind, as narrow as they can be; read them with profile_value. */
+struct profile_column {
+    const void *numbers;   /* uint32_t or uint64_t, one for each sample         */
+    const uint64_t *large; /* those of 32-bit numbers with PROFILE_LARGE_VALUE  */
+    uint64_t same;         /* all of them, if number_bytes is 0                 */
+    unsigned number_bytes; /* 0, 4 or 8                                         */
+};
+
+/* In a 32-bit number: the other bits are an index in `large`. */
+#define PROFILE_LARGE_VALUE 0x80000000u
+
+struct profile {
+    const struct intern *texts;
+    uint32_t n_kinds; /* 1..PROFILE_MAX_KINDS when there are samples */
+    struct profile_kind kinds[PROFILE_MAX_KINDS];
+    bool has_times;             /* samples carry times                                         */
+    uint64_t start_time_ns;     /* on the profiled machine's monotonic clock; 0 = unknown      */
+    uint64_t start_realtime_ns; /* since the epoch; 0 = unknown                            */
+    uint64_t duration_ns;
+    uint64_t
+        period; /* of sampling, in the unit of kinds[0] when that is a time, else ns; 0 = none */
+
+    const struct profile_module *modules;
+    const struct profile_function *functions;
+    const struct profile_frame *frames;
+    const struct profile_stack *stacks;
+    const struct profile_process *processes;
+    const struct profile_thread *threads;
+    const struct profile_sample *samples; /* from 0: samples have no ids, no "none" entry */
+    struct profile_column columns[PROFILE_MAX_KINDS]; /* by kind */
+    const struct profile_span *spans;
+    const struct profile_instant *instants;   /* from 0 */
+    const struct profile_off_cpu *off_cpus;   /* from 0 */
+    const struct profile_bookmark *bookmarks; /* from 0 */
+    const struct profile_metadata *metadata;  /* from 0 */
+    uint32_t n_modules, n_functions, n_frames, n_stacks, n_processes, n_threads, n_spans;
+    size_t n_samples, n_instants, n_off_cpus, n_bookmarks, n_metadata;
+};
+
+void profile_destroy(struct profile *profile); /* takes NULL */
+
+static inline struct text profile_text(const struct profile *profile, uint32_t id)
+{
+    return intern_text(profile->texts, id);
+}
+
+/* Of sample `index`, `kind` < n_kinds. */
+static inline uint64_t profile_value(const struct profile *profile, size_t index, uint32_t kind)
+{
+    const struct profile_column *column = &profile->columns[kind];
+    if (column->number_bytes == sizeof(uint32_t)) {
+        uint32_t number = ((const uint32_t *)column->numbers)[index];
+        return number < PROFILE_LARGE_VALUE ? number : column->large[number - PROFILE_LARGE_VALUE];
+    }
+    return column->number_bytes == 0 ? column->same : ((const uint64_t *)column->numbers)[index];
+}
+
+/* Whether a thread with this stack did not run ("(idle)"). */
+static inline bool profile_stack_is_idle(const struct profile *profile, uint32_t stack)
+{
+    return (profile->frames[profile->stacks[stack].frame].flags & PROFILE_FRAME_IDLE) != 0;
+}
+
+/* ---- building
+ * ----------------------------------------------------------------------------------------------------
+ * Failure (out of memory, table full) is sticky, as in a cursor: the adding functions then return 0
+ * and profile_builder_finish reports it. So a reader checks once, at the end. Equal modules,
+ * functions, frames, stacks get equal ids; processes, threads, samples ... are added as they come.
+ * An added row never gets id 0, even if all zero: a frame without a name is not "no frame", and a
+ * stack of it is not the empty stack. Ids handed in must be 0 or from this builder; a wrong one is
+ * a failure too. Thread 0 is the thread of formats that know none: writers walk the samples, not
+ * only threads 1 to n - 1. */
+struct profile_builder;
+
+MUST_CHECK bool profile_builder_create(struct profile_builder **out, struct err *err);
+void profile_builder_destroy(struct profile_builder *builder); /* takes NULL */
+
+uint32_t profile_add_text(struct profile_builder *builder, const char *bytes, size_t length);
+uint32_t profile_add_cstring(struct profile_builder *builder, const char *text);
+struct text profile_builder_text(const struct profile_builder *builder, uint32_t id);
+uint32_t profile_add_module(struct profile_builder *builder, const struct profile_module *module);
+uint32_t profile_add_function(struct profile_builder *builder,
+                              const struct profile_function *function);
+uint32_t profile_add_frame(struct profile_builder *builder, const struct profile_frame *frame);
+uint32_t profile_add_stack(struct profile_builder *builder, uint32_t parent, uint32_t frame);
+
+/* Short form for formats that know only names: function and frame in one. */
+uint32_t profile_add_named_frame(struct profile_builder *builder, const char *name, size_t length);
+
+uint32_t profile_add_process(struct profile_builder *builder,
+                             const struct profile_process *process);
+uint32_t profile_add_thread(struct profile_builder *builder, const struct profile_thread *thread);
+
+/* `values` has as many numbers as there are kinds; borrowed. */
+void profile_add_sample(struct profile_builder *builder, const struct profile_sample *sample,
+                        const uint64_t *values);
+
+/* `n` of them: values[k][i] is the number of kind k of sample i. Quicker than one by one. */
+void profile_add_samples(struct profile_builder *builder, size_t n,
+                         const struct profile_sample *samples, const uint64_t *const *values);
+
+/* Spans of a thread in any order; `parent` is ignored and computed from containment at finish (a
+ * child lies within its parent; of equal ones the earlier added is the outer). Returns nothing: ids
+ * are known only after finish. */
+void profile_add_span(struct profile_builder *builder, const struct profile_span *span);
+void profile_add_instant(struct profile_builder *builder, const struct profile_instant *instant);
+void profile_add_off_cpu(struct profile_builder *builder, const struct profile_off_cpu *off_cpu);
+void profile_add_bookmark(struct profile_builder *builder, const struct profile_bookmark *bookmark);
+void profile_add_metadata(struct profile_builder *builder, const char *key, const char *value,
+                          size_t value_length);
+
+/* Scalars of the profile (kinds, has_times, start times, duration, period): set before the first
+ * sample. */
+struct profile_scalars {
+    uint32_t n_kinds;
+    struct profile_kind kinds[PROFILE_MAX_KINDS];
+    bool has_times;
+    uint64_t start_time_ns;
+    uint64_t start_realtime_ns;
+    uint64_t duration_ns;
+    uint64_t period;
+};
+struct profile_scalars *profile_builder_scalars(struct profile_builder *builder);
+
+/* Takes the builder in every case. */
+MUST_CHECK bool profile_builder_finish(struct profile_builder *builder, struct profile **out,
+                                       struct err *err);
+
+#endif

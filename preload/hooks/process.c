@@ -1,0 +1,319 @@
+/* process.c - the process forks, replaces itself, or ends.
+ *
+ *   exit, return from main   on_exit, registered before the program's own and so run after them
+ *   quick_exit               __cxa_at_quick_exit, likewise
+ *   _exit, _Exit             interposed
+ *   exec*                    interposed: marked, and the mark taken back when it fails
+ *   fork                     handlers as of pthread_atfork
+ *
+ * abort, fatal signals and SIGKILL need nothing: the recording is complete at any instant. A vfork
+ * child runs in its parent's memory with another pid; nothing here does anything in it. */
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hooks/hooks.h"
+#include "process/exec_env.h"
+#include "process/program_kind.h"
+#include "process/report.h"
+#include "signals/handler.h"
+#include "signals/program_signal.h"
+#include "sys/os.h"
+#include "threads/children.h"
+#include "threads/thread.h"
+#include "unwind/modules.h"
+
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
+
+/* libc's; at_quick_exit itself would run with our destructors, too early.
+ * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): its name is libc's */
+extern int __cxa_at_quick_exit(void (*function)(void *), void *library);
+
+/* EXIT */
+static void end_and_report(int status)
+{
+    int saved_errno = errno;
+    if (session_end(status))
+        report_at_exit();
+    errno = saved_errno;
+}
+
+/* EXIT */
+static void on_exit_called(int status, void *unused)
+{
+    (void)unused;
+    end_and_report(status);
+}
+
+/* EXIT */
+static void on_quick_exit(void *unused)
+{
+    (void)unused;
+    end_and_report(-1);
+}
+
+/* EXIT */
+HOOK_EXPORT void _exit(int status)
+{
+    end_and_report(status);
+    libc_real()->exit_now(status);
+    __builtin_unreachable();
+}
+
+/* EXIT */
+HOOK_EXPORT void _Exit(int status)
+{
+    _exit(status);
+}
+
+/* ---- fork ---------------------------------------------------------------------------------- */
+
+/* Whether our signal was blocked already, of the thread that forks. */
+static __thread bool blocked_before_fork;
+
+/* Our signal is blocked while the process is copied: otherwise a copy that takes longer than a
+ * period is begun again at each tick, for ever. Nothing else: handlers of the program run between
+ * this and the copy, which may start threads, or wait for the end of threads, and so for our lock.
+ * HOOK */
+static void before_fork(void)
+{
+    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    os_sigmask(SIG_BLOCK, &ours, &before);
+    blocked_before_fork = (before & ours) != 0;
+}
+
+/* HOOK */
+static void after_fork(void)
+{
+    uint64_t ours = os_signal_bit(session.options.signo);
+    if (!blocked_before_fork)
+        os_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
+/* HOOK */
+static void after_fork_in_parent(void)
+{
+    int saved_errno = errno;
+    if (session.recording.header != NULL)
+        recording_count(&session.recording.header->n_forks, 1);
+    thread_phase_skip();
+    after_fork();
+    errno = saved_errno;
+}
+
+/* HOOK */
+static void after_fork_in_child(void)
+{
+    int saved_errno = errno;
+    thread_registry_lock_alone();
+    session_restart(true);
+    thread_registry_unlock();
+    after_fork();
+    errno = saved_errno;
+}
+
+/* ---- exec ---------------------------------------------------------------------------------- */
+
+struct exec_attempt {
+    bool missed; /* the program cannot be recorded, and that was noted */
+    bool paused;
+    bool removed; /* the recording, for want of samples */
+};
+
+/* The new program is to find our signal as it would without us: blocked or ignored if the program
+ * had it so. No tick may be pending then, or it would kill the new program: it has to ignore our
+ * signal where the clock cannot be made silent. HOOK */
+static void give_signal_back(bool is_silent)
+{
+    uint64_t ours = os_signal_bit(session.options.signo);
+    struct sigaction program;
+    program_signal_get(&program);
+    if (!is_silent)
+        program = (struct sigaction){.sa_handler = SIG_IGN};
+    if (program.sa_handler == SIG_IGN)
+        libc_real()->sigaction(session.options.signo, &program, NULL);
+    if (mask_believed())
+        os_sigmask(SIG_BLOCK, &ours, NULL);
+}
+
+/* Whether `path` cannot be run, since nothing is there: what a search along PATH meets. Whoever
+ * asks for more must ask for the effective user, and what is denied to him fails anyway. HOOK */
+static bool is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* `path` may be NULL: one or the other program, as it is found. HOOK */
+static struct exec_attempt exec_begin(const char *path, char *const envp[])
+{
+    struct exec_attempt attempt = {false, false, false};
+    uint32_t kind = path != NULL && access(path, X_OK) == 0 ? hooks_kind_of(path, envp) : 0;
+    if (kind != 0) {
+        attempt.missed = true;
+        children_missed(path, kind);
+    }
+    if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
+        (path != NULL && is_missing(path)))
+        return attempt;
+    attempt.paused = true;
+    session_pause_for_exec();
+    bool is_silent = thread_self == NULL || clock_disarm(&thread_self->clock);
+    attempt.removed = report_before_exec();
+    give_signal_back(is_silent);
+    return attempt;
+}
+
+/* HOOK */
+static int exec_failed(struct exec_attempt attempt)
+{
+    int saved_errno = errno;
+    if (attempt.missed)
+        children_not_missed();
+    if (!attempt.paused)
+        return -1;
+    uint64_t ours = os_signal_bit(session.options.signo);
+    handler_install_again();
+    if (attempt.removed) {
+        thread_registry_lock();
+        session_restart(false);
+        thread_registry_unlock();
+    } else {
+        session_resume();
+        if (thread_self != NULL)
+            thread_rearm(thread_self);
+    }
+    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+    errno = saved_errno;
+    return -1;
+}
+
+/* HOOK */
+HOOK_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+    char *const *given;
+    EXEC_ENV(given, envp);
+    struct exec_attempt attempt = exec_begin(path, given);
+    libc_real()->execve(path, argv, given);
+    return exec_failed(attempt);
+}
+
+/* HOOK */
+HOOK_EXPORT int execv(const char *path, char *const argv[])
+{
+    return execve(path, argv, environ);
+}
+
+/* HOOK */
+HOOK_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    char *const *given;
+    EXEC_ENV(given, envp);
+    char found[1024];
+    const char *path =
+        session_phase() == SESSION_RUNNING ? program_find_in_path(file, found, sizeof found) : NULL;
+    struct exec_attempt attempt = exec_begin(path, given);
+    libc_real()->execvpe(file, argv, given);
+    return exec_failed(attempt);
+}
+
+/* HOOK */
+HOOK_EXPORT int execvp(const char *file, char *const argv[])
+{
+    return execvpe(file, argv, environ);
+}
+
+/* HOOK */
+HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    char *const *given;
+    EXEC_ENV(given, envp);
+    struct exec_attempt attempt = exec_begin(NULL, given);
+    libc_real()->fexecve(fd, argv, given);
+    return exec_failed(attempt);
+}
+
+/* HOOK */
+HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[],
+                         int flags)
+{
+    char *const *given;
+    EXEC_ENV(given, envp);
+    if (libc_real()->execveat == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    struct exec_attempt attempt = exec_begin(fd == AT_FDCWD ? path : NULL, given);
+    libc_real()->execveat(fd, path, argv, given, flags);
+    return exec_failed(attempt);
+}
+
+/* The arguments of an execl, from `first` to the NULL, as an array; `after` is left behind the
+ * NULL. */
+#define ARGUMENTS_COLLECT(argv, first, after)                                                      \
+    do {                                                                                           \
+        va_list counted;                                                                           \
+        size_t n_arguments = 1;                                                                    \
+        va_start(counted, first);                                                                  \
+        while (va_arg(counted, const char *) != NULL)                                              \
+            n_arguments++;                                                                         \
+        va_end(counted);                                                                           \
+        (argv) = alloca((n_arguments + 1) * sizeof(char *));                                       \
+        va_start(after, first);                                                                    \
+        memcpy((argv), &(first), sizeof(first));                                                   \
+        for (size_t i = 1; i <= n_arguments; i++)                                                  \
+            (argv)[i] = va_arg(after, char *);                                                     \
+    } while (0)
+
+/* HOOK */
+HOOK_EXPORT int execl(const char *path, const char *argument, ...)
+{
+    va_list rest;
+    char **argv;
+    ARGUMENTS_COLLECT(argv, argument, rest);
+    va_end(rest);
+    return execve(path, argv, environ);
+}
+
+/* HOOK */
+HOOK_EXPORT int execlp(const char *file, const char *argument, ...)
+{
+    va_list rest;
+    char **argv;
+    ARGUMENTS_COLLECT(argv, argument, rest);
+    va_end(rest);
+    return execvpe(file, argv, environ);
+}
+
+/* HOOK */
+HOOK_EXPORT int execle(const char *path, const char *argument, ...)
+{
+    va_list rest;
+    char **argv;
+    ARGUMENTS_COLLECT(argv, argument, rest);
+    char *const *envp = va_arg(rest, char *const *);
+    va_end(rest);
+    return execve(path, argv, envp);
+}
+
+/* ---- modules go ---------------------------------------------------------------------------- */
+
+/* HOOK */
+HOOK_EXPORT int dlclose(void *handle)
+{
+    int result = libc_real()->dlclose(handle);
+    modules_unloaded();
+    return result;
+}
+
+/* SETUP */
+bool hooks_process_setup(void)
+{
+    return on_exit(on_exit_called, NULL) == 0 && __cxa_at_quick_exit(on_quick_exit, NULL) == 0 &&
+           pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+}
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -1,0 +1,181 @@
+/* start.c - the library's constructor: options, engines, hooks, then the first tick.
+ *
+ * Whatever goes wrong here is said in one line, and the program runs unsampled. In a program that
+ * runs with more rights than its caller (AT_SECURE) nothing happens at all. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hooks/hooks.h"
+#include "process/exec_env.h"
+#include "process/report.h"
+#include "signals/handler.h"
+#include "sys/line.h"
+#include "sys/os.h"
+#include "sys/tls.h"
+#include "threads/scan.h"
+#include "threads/thread.h"
+#include "unwind/modules.h"
+
+/* SETUP */
+static void say(const char *text)
+{
+    char bytes[300];
+    struct line line;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, text);
+    line_say(&line);
+}
+
+/* Takes our library out of an LD_PRELOAD list, in place. `name`: its file name. SETUP */
+static void remove_from_list(char *list, const char *name)
+{
+    char *to = list;
+    size_t name_length = strlen(name);
+    for (char *from = list; *from != '\0';) {
+        size_t length = strcspn(from, ": ");
+        size_t whole = length + (from[length] != '\0');
+        bool is_ours = length >= name_length &&
+                       memcmp(from + length - name_length, name, name_length) == 0 &&
+                       (length == name_length || from[length - name_length - 1] == '/');
+        if (!is_ours) {
+            memmove(to, from, whole);
+            to += whole;
+        }
+        from += whole;
+    }
+    *to = '\0';
+    if (to > list && (to[-1] == ':' || to[-1] == ' '))
+        to[-1] = '\0';
+}
+
+/* SAMPLER_FOLLOW=none: children start without us. SETUP */
+static void leave_environment(void)
+{
+    const char *slash = strrchr(report_library_path(), '/');
+    const char *name = slash != NULL ? slash + 1 : "libsampler.so";
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+        if (strncmp(*variable, "LD_PRELOAD=", 11) != 0)
+            continue;
+        remove_from_list(*variable + 11, name);
+        if ((*variable)[11] != '\0')
+            return;
+        for (char **next = variable; *next != NULL; next++)
+            next[0] = next[1];
+        return;
+    }
+}
+
+/* SETUP */
+static void choose_unwinder(void)
+{
+    const char *why = "";
+    if (unwind_init(session.options.unwinder, &why))
+        return;
+    char bytes[300];
+    struct line line;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, "unwinder ");
+    line_add(&line, options_unwinder_name(session.options.unwinder));
+    line_add(&line, " cannot be had (");
+    line_add(&line, why);
+    line_add(&line, "); using table");
+    line_say(&line);
+    session.options.unwinder = UNWIND_TABLE;
+}
+
+/* Whether what was asked for can be measured; says why not. Ends a process that is there only to
+ * ask (sampler-run does, before it starts the command). SETUP */
+static bool can_measure(void)
+{
+    char bytes[400], reason_bytes[300];
+    struct line line, reason;
+    const struct options *options = &session.options;
+    line_init(&reason, reason_bytes, sizeof reason_bytes);
+    bool can = options->event_bad == NULL;
+    if (!can)
+        line_add(&reason, options->event_bad);
+    else
+        can = clock_check(&reason);
+    if (!can) {
+        line_init(&line, bytes, sizeof bytes);
+        line_add(&line, "cannot measure ");
+        line_add(&line, options->event.name[0] != '\0' ? options->event.name : "this event");
+        line_add(&line, ": ");
+        line_add(&line, reason_bytes);
+        if (!options->check)
+            line_add(&line, "; nothing is sampled");
+        line_say(&line);
+    }
+    if (options->check)
+        _exit(can ? OPTIONS_CHECK_FINE : OPTIONS_CHECK_REFUSED);
+    return can;
+}
+
+/* SETUP */
+static void start(void)
+{
+    uint64_t ours;
+    uint64_t before = 0;
+    libc_real();
+    line_remember_stderr();
+    report_setup();
+    tls_setup();
+    options_read(&session.options);
+    clock_setup(&session.options);
+    ours = os_signal_bit(session.options.signo);
+    if (!session.options.follow)
+        leave_environment();
+    else
+        exec_env_setup(report_library_path());
+    hooks_syscall_setup();
+    if (!can_measure())
+        return;
+    modules_init();
+    choose_unwinder();
+    if (!hooks_threads_setup() || !hooks_process_setup()) {
+        say("out of thread keys or exit handlers; nothing is sampled");
+        return;
+    }
+    /* The handler before the clock: a tick without one would end the program. */
+    os_sigmask(SIG_BLOCK, &ours, &before);
+    bool begun = handler_install();
+    if (begun) {
+        thread_registry_lock();
+        begun = session_begin();
+        thread_registry_unlock();
+        if (!begun)
+            handler_remove();
+    } else {
+        say("the signal cannot be handled; nothing is sampled");
+    }
+    if (begun) {
+        mask_believe((before & ours) != 0);
+        scan_existing();
+        hooks_threads_begin_first();
+    }
+    if (begun || (before & ours) == 0)
+        os_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
+/* SETUP */
+void start_once(void)
+{
+    static bool started;
+    if (likely(__atomic_load_n(&started, __ATOMIC_RELAXED)))
+        return;
+    __atomic_store_n(&started, true, __ATOMIC_RELAXED);
+    int saved_errno = errno;
+    if (getauxval(AT_SECURE) == 0)
+        start();
+    errno = saved_errno;
+}
+
+/* SETUP */
+__attribute__((constructor)) static void on_load(void)
+{
+    start_once();
+}

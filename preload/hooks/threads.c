@@ -1,0 +1,144 @@
+/* threads.c - threads come (pthread_create, thrd_create, clone) and go (a key's destructor).
+ *
+ * The end is taken from a thread-specific key whose destructor puts itself off to the last round,
+ * so that the program's own destructors are sampled too. */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+
+#include "hooks/hooks.h"
+#include "sys/os.h"
+#include "threads/scan.h"
+#include "threads/thread.h"
+
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
+
+static pthread_key_t end_key;
+
+/* HOOK: the thread is ending */
+static void on_thread_end(void *value)
+{
+    struct thread *thread = value;
+    if (thread != thread_self || !hooks_active() || !session_is_ours())
+        return;
+    if (++thread->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+        pthread_setspecific(end_key, thread) == 0)
+        return;
+    thread_end(thread);
+}
+
+/* First thing in a new thread: our signal may be blocked, by the creator's mask or attributes.
+ * Sampled from its birth: the CPU clock of a new thread starts at 0. HOOK */
+static void begin_created(struct thread *thread)
+{
+    uint64_t ours = os_signal_bit(session.options.signo);
+    if (session_phase() != SESSION_RUNNING) {
+        thread_unreserve(thread);
+        os_sigmask(SIG_UNBLOCK, &ours, NULL);
+        return;
+    }
+    os_sigmask(SIG_BLOCK, &ours, NULL);
+    thread_begin(thread, 0);
+    pthread_setspecific(end_key, thread);
+    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
+/* HOOK: a new thread. The last call is a jump in optimised builds, so we leave no frame. */
+static void *run_posix(void *argument)
+{
+    struct thread *thread = argument;
+    void *(*start)(void *) = thread->start;
+    void *its_argument = thread->argument;
+    begin_created(thread);
+    return start(its_argument);
+}
+
+/* HOOK: a new thread */
+static int run_c11(void *argument)
+{
+    struct thread *thread = argument;
+    int (*start)(void *) = thread->start_c11;
+    void *its_argument = thread->argument;
+    begin_created(thread);
+    return start(its_argument);
+}
+
+/* A slot for the thread about to be created, NULL when it shall not be sampled. HOOK */
+static struct thread *reserve(void *argument)
+{
+    start_once();
+    if (session_phase() != SESSION_RUNNING || !session_is_ours())
+        return NULL;
+    int saved_errno = errno;
+    struct thread *thread = thread_reserve();
+    errno = saved_errno;
+    if (thread == NULL)
+        return NULL;
+    thread->argument = argument;
+    thread->mask_blocked = mask_believed();
+    return thread;
+}
+
+/* HOOK */
+HOOK_EXPORT int pthread_create(pthread_t *created, const pthread_attr_t *attributes,
+                               void *(*start)(void *), void *argument)
+{
+    struct thread *thread = reserve(argument);
+    sigset_t mask;
+    if (thread == NULL)
+        return libc_real()->pthread_create(created, attributes, start, argument);
+    thread->start = start;
+    if (attributes != NULL && pthread_attr_getsigmask_np(attributes, &mask) == 0)
+        thread->mask_blocked = sigismember(&mask, session.options.signo) == 1;
+    int error = libc_real()->pthread_create(created, attributes, run_posix, thread);
+    if (error != 0)
+        thread_unreserve(thread);
+    return error;
+}
+
+/* HOOK */
+HOOK_EXPORT int thrd_create(thrd_t *created, thrd_start_t start, void *argument)
+{
+    struct thread *thread = reserve(argument);
+    if (thread == NULL)
+        return libc_real()->thrd_create(created, start, argument);
+    thread->start_c11 = start;
+    int error = libc_real()->thrd_create(created, run_c11, thread);
+    if (error != thrd_success)
+        thread_unreserve(thread);
+    return error;
+}
+
+/* A thread that libc knows nothing of: nothing of ours may run in it, as it may share its maker's
+ * thread-local storage, or have none. It gets its clock from here. HOOK */
+HOOK_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list rest;
+    va_start(rest, argument);
+    pid_t *parent_tid = va_arg(rest, pid_t *); /* libc's reads all three, given or not */
+    void *tls = va_arg(rest, void *);
+    pid_t *child_tid = va_arg(rest, pid_t *);
+    va_end(rest);
+    int tid = libc_real()->clone(function, stack, flags, argument, parent_tid, tls, child_tid);
+    if (tid > 0 && ((unsigned)flags & CLONE_THREAD) != 0 && session_phase() == SESSION_RUNNING) {
+        int saved_errno = errno;
+        scan_cover_new(tid);
+        errno = saved_errno;
+    }
+    return tid;
+}
+
+/* SETUP */
+void hooks_threads_begin_first(void)
+{
+    pthread_setspecific(end_key, thread_self);
+}
+
+/* SETUP */
+bool hooks_threads_setup(void)
+{
+    return pthread_key_create(&end_key, on_thread_end) == 0;
+}
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -1,0 +1,162 @@
+/* report.c - see report.h. */
+#include "process/report.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/session.h"
+#include "process/spawn.h"
+#include "record/recording.h"
+#include "sys/line.h"
+#include "sys/os.h"
+
+static char library_path[RECORDING_PATH_MAX]; /* absolute; written in SETUP */
+
+/* SETUP */
+void report_setup(void)
+{
+    Dl_info info;
+    struct line line;
+    char folder[RECORDING_PATH_MAX];
+    line_init(&line, library_path, sizeof library_path);
+    if (dladdr((void *)&library_path, &info) == 0 || info.dli_fname == NULL)
+        return;
+    if (info.dli_fname[0] != '/' && syscall(SYS_getcwd, folder, sizeof folder) > 0) {
+        line_add(&line, folder);
+        line_add(&line, "/");
+    }
+    line_add(&line, info.dli_fname);
+}
+
+/* SETUP */
+const char *report_library_path(void)
+{
+    return library_path;
+}
+
+/* The tool, or NULL: as told, else next to the library. EXIT */
+static const char *tool_find(struct line *line)
+{
+    static const char *const beside[] = {"/../bin/sampler", "/sampler"};
+    if (session.options.tool != NULL)
+        return access(session.options.tool, X_OK) == 0 ? session.options.tool : NULL;
+    const char *slash = strrchr(library_path, '/');
+    size_t folder_length = slash != NULL ? (size_t)(slash - library_path) : 0;
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+        line->length = 0;
+        line_add_bytes(line, library_path, folder_length);
+        line_add(line, beside[i]);
+        if (!line->cut && access(line->bytes, X_OK) == 0)
+            return line->bytes;
+    }
+    return NULL;
+}
+
+/* EXIT, HOOK */
+static void say_how_to_report(const char *why)
+{
+    char bytes[1100];
+    struct line line;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, why);
+    line_add(&line, "; to make the profile: sampler report ");
+    line_add(&line, session.recording.path);
+    line_add(&line, " -o ");
+    line_add(&line, session.output);
+    line_say(&line);
+}
+
+/* Whether the program that started this process was given this library as well, so that the user
+ * meant that one, and this process is one of its many children. EXIT */
+static bool has_sampled_parent(void)
+{
+    static char bytes[65536]; /* EXIT comes once */
+    char path[64];
+    struct line line;
+    if (session.is_fork_child)
+        return true;
+    line_init(&line, path, sizeof path);
+    line_add(&line, "/proc/");
+    line_add_number(&line, (uint64_t)getppid());
+    line_add(&line, "/environ");
+    int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    long n = syscall(SYS_read, fd, bytes, sizeof bytes - 1);
+    os_close(fd);
+    const char *end = bytes + (n > 0 ? n : 0);
+    for (const char *c = bytes; c < end; c += strlen(c) + 1)
+        if (strncmp(c, "LD_PRELOAD=", 11) == 0 && strstr(c, "libsampler.so") != NULL)
+            return true;
+    return false;
+}
+
+/* EXIT */
+void report_at_exit(void)
+{
+    char bytes[RECORDING_PATH_MAX];
+    struct line line;
+    if (session.options.recording_dir != NULL)
+        return;
+    if (session_n_samples() == 0 && has_sampled_parent()) {
+        unlink(session.recording.path);
+        return;
+    }
+    line_init(&line, bytes, sizeof bytes);
+    const char *tool = tool_find(&line);
+    if (tool == NULL) {
+        say_how_to_report("the program `sampler` was not found");
+        return;
+    }
+    const char *argv[] = {"sampler",
+                          "report",
+                          session.recording.path,
+                          "-o",
+                          session.output,
+                          "--account",
+                          session.options.keep ? NULL : "--remove",
+                          NULL};
+    int saved_errno = errno;
+    int status = spawn_and_wait(tool, argv);
+    if (status < 0 || status == 126 || status == 127)
+        say_how_to_report("the program `sampler` could not be run");
+    else if (status != 0)
+        say_how_to_report("the recording is kept");
+    errno = saved_errno;
+}
+
+/* HOOK */
+int report_so_far(const char *path)
+{
+    char bytes[RECORDING_PATH_MAX];
+    struct line line;
+    int saved_errno = errno;
+    if (session_phase() != SESSION_RUNNING || !session_is_ours())
+        return ENOTCONN;
+    line_init(&line, bytes, sizeof bytes);
+    const char *tool = tool_find(&line);
+    if (tool == NULL) {
+        say_how_to_report("the program `sampler` was not found");
+        return EIO;
+    }
+    const char *argv[] = {"sampler", "report", session.recording.path, "-q", "-o", path, NULL};
+    uint64_t mark = session_mark_so_far();
+    int status = spawn_and_wait(tool, argv);
+    session_unmark(mark);
+    errno = saved_errno;
+    return status == 0 ? 0 : EIO;
+}
+
+/* HOOK */
+bool report_before_exec(void)
+{
+    if (session.options.recording_dir != NULL)
+        return false;
+    if (session_n_samples() == 0 && session_has_one_thread())
+        return unlink(session.recording.path) == 0;
+    if (!session.options.quiet)
+        say_how_to_report("the program replaces itself by another");
+    return false;
+}

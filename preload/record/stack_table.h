@@ -1,0 +1,61 @@
+/* stack_table.h - the distinct stacks of one stream: a tree of frames, found again by hash.
+ *
+ *   node = (parent node, place); place = (module, exact?, offset); a stack is its leaf's node
+ *
+ * Nodes are numbered 1, 2, 3 ... in order of adding and never go away. Lookup is linear hashing
+ * over segments that double in size: the table grows by one bucket at a time, so no add ever costs
+ * more than a few steps, and old segments are never copied.
+ *
+ * When full, at max_nodes or when there is no memory, reserve says false, and add must not be
+ * called (it cannot fail). What was added stays and is still found.
+ *
+ * Memory is private mappings made by reserve and add themselves (mmap, a plain system call); deinit
+ * returns them.
+ *
+ * Context: init and deinit any; the rest SIGNAL, by the owner of the stream only. */
+#ifndef SAMPLER_PRELOAD_RECORD_STACK_TABLE_H
+#define SAMPLER_PRELOAD_RECORD_STACK_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sys/context.h"
+
+#define STACK_TABLE_SEGMENTS 20u
+
+struct stack_node {
+    uint64_t offset;
+    uint32_t parent; /* 0 = outermost frame */
+    uint32_t place;  /* module << 1 | exact; STACK_PLACE_CUT: offset is the reason of a cut */
+    uint32_t next;   /* in the same bucket, 0 = last */
+};
+
+#define STACK_PLACE_CUT UINT32_MAX
+
+struct stack_table {
+    uint32_t n_nodes;
+    uint32_t max_nodes;
+    uint32_t n_buckets; /* >= 1 */
+    struct stack_node *nodes[STACK_TABLE_SEGMENTS];
+    uint32_t *buckets[STACK_TABLE_SEGMENTS];
+};
+
+/* False when there is no memory for the first segments. */
+SIGNAL_SAFE bool stack_table_init(struct stack_table *table, uint32_t max_nodes);
+SIGNAL_SAFE void stack_table_deinit(struct stack_table *table);
+
+/* The node's number, 0 when it is not in the table. */
+SIGNAL_SAFE uint32_t stack_table_find(const struct stack_table *table, uint32_t parent,
+                                      uint32_t place, uint64_t offset);
+
+/* Makes room for one node; false when the table is full or there is no memory, and nothing has
+ * changed then. Apart from add so that the recording can be told of the node in between: a node
+ * that could not be recorded is never added. Calling it again without an add is harmless. */
+SIGNAL_SAFE bool stack_table_reserve(struct stack_table *table);
+
+/* Adds what find did not find, right after a reserve that said true. Returns its number, which is
+ * never 0. */
+SIGNAL_SAFE uint32_t stack_table_add(struct stack_table *table, uint32_t parent, uint32_t place,
+                                     uint64_t offset);
+
+#endif

@@ -1,0 +1,290 @@
+/* restart.c - see restart.h. */
+#include "signals/restart.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <ucontext.h>
+
+#include "signals/syscall_number.h"
+#include "sys/os.h"
+#include "sys/tls.h"
+#include "threads/find.h"
+#include "threads/thread.h"
+
+__thread struct restart_thread restart_thread;
+
+/* Not in thread-local storage: the program's handlers run in threads that have none, too. any
+ * context */
+SIGNAL_SAFE static struct thread *count_handler(void)
+{
+    struct thread *thread = thread_of_tid(tls_gettid());
+    if (thread != NULL)
+        __atomic_store_n(&thread->n_handlers, thread->n_handlers + 1, __ATOMIC_RELAXED);
+    return thread;
+}
+
+#if defined(__x86_64__)
+
+/* How far below its hook a wait may be: libc's own frames. */
+#define WAIT_DEPTH_BYTES 1024u
+
+/* The same of the rest of a transfer, whose hook may have an array of buffers in its frame. */
+#define REST_DEPTH_BYTES 65536u
+#define NS_PER_MS 1000000
+
+/* The time left of a call that was made again with it, and when that was. Of this thread alone. */
+static __thread struct {
+    struct timespec left;
+    uint64_t since_ns;
+} again;
+
+/* Calls that may return EINTR in spite of SA_RESTART (signal(7)) and have done nothing when they
+ * do. close is not one of them. SIGNAL */
+SIGNAL_SAFE static bool can_be_repeated(uint32_t number)
+{
+    switch (number) {
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
+    case SYS_rt_sigtimedwait:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_msgrcv:
+    case SYS_msgsnd:
+    case SYS_futex:
+    case SYS_read:
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_pread64:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_tee:
+    case SYS_vmsplice:
+    case SYS_copy_file_range:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_io_getevents:
+    case SYS_io_pgetevents:
+    case SYS_io_uring_enter:
+    case SYS_mq_timedreceive:
+    case SYS_mq_timedsend:
+    case SYS_flock:
+    case SYS_fcntl:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_openat:
+    case SYS_open:
+    case SYS_ioctl:
+    case SYS_getrandom:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether the program has a handler for a signal: one that is ignored, or that stops or ends the
+ * program, is no reason for EINTR. Asked of the kernel, which knows of handlers set past our hooks.
+ * SIGNAL */
+SIGNAL_SAFE static bool has_handler(int signo)
+{
+    struct {
+        uint64_t handler, flags, restorer, mask;
+    } action = {0};
+    if (syscall(SYS_rt_sigaction, signo, NULL, &action, OS_SIGSET_BYTES) != 0)
+        return true;
+    return action.handler > 1; /* SIG_DFL, SIG_IGN */
+}
+
+/* Whether a signal waits that the program would take as soon as ours is done. Ours has all signals
+ * blocked, so all that wait are shown. SIGNAL */
+SIGNAL_SAFE static bool other_signal_waits(const ucontext_t *context)
+{
+    uint64_t pending = 0;
+    os_sigpending(&pending);
+    pending &= ~os_sigset_bits(&context->uc_sigmask);
+    for (; pending != 0; pending &= pending - 1)
+        if (has_handler(__builtin_ctzll(pending) + 1))
+            return true;
+    return false;
+}
+
+/* A call that has just come back from the kernel: `syscall` leaves its return address in rcx, and
+ * what was broken off shows -EINTR. SIGNAL and any context */
+SIGNAL_SAFE static bool is_broken_off(const greg_t *registers)
+{
+    return registers[REG_RAX] == -EINTR && registers[REG_RCX] == registers[REG_RIP];
+}
+
+/* SIGNAL */
+SIGNAL_SAFE static struct timespec *timespec_at(greg_t address)
+{
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): an argument the kernel has just read */
+    return (struct timespec *)(uintptr_t)address;
+}
+
+/* A timeout in milliseconds, of a wait whose hook noted when it began. SIGNAL */
+SIGNAL_SAFE static void shorten_ms(greg_t *milliseconds, const greg_t *registers)
+{
+    const struct restart_thread *wait = &restart_thread;
+    uint64_t depth = wait->wait_frame - (uint64_t)registers[REG_RSP];
+    if (wait->wait_start_ns == 0 || depth > WAIT_DEPTH_BYTES || (int32_t)*milliseconds <= 0)
+        return;
+    int64_t passed_ns = (int64_t)(os_clock_ns(CLOCK_MONOTONIC) - wait->wait_start_ns);
+    int64_t left_ns = (int64_t)wait->wait_ms * NS_PER_MS - passed_ns;
+    int64_t left_ms = left_ns <= 0 ? 0 : (left_ns + NS_PER_MS - 1) / NS_PER_MS;
+    if (left_ms < (int32_t)*milliseconds)
+        *milliseconds = (greg_t)left_ms;
+}
+
+/* A timeout in memory of the program, which stays as it is. SIGNAL */
+SIGNAL_SAFE static void shorten_timespec(greg_t *timeout)
+{
+    uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
+    if (*timeout == 0)
+        return;
+    if (timespec_at(*timeout) != &again.left) {
+        again.left = *timespec_at(*timeout);
+        *timeout = (greg_t)(uintptr_t)&again.left;
+    } else {
+        uint64_t left_ns = (uint64_t)again.left.tv_sec * OS_NS_PER_S + (uint64_t)again.left.tv_nsec;
+        uint64_t passed_ns = now_ns - again.since_ns;
+        left_ns = left_ns > passed_ns ? left_ns - passed_ns : 0;
+        again.left = (struct timespec){.tv_sec = (time_t)(left_ns / OS_NS_PER_S),
+                                       .tv_nsec = (long)(left_ns % OS_NS_PER_S)};
+    }
+    again.since_ns = now_ns;
+}
+
+/* The kernel has written what is left of a sleep to *left; without a place for it, the next time it
+ * shall. SIGNAL */
+SIGNAL_SAFE static void shorten_sleep(greg_t *wanted, greg_t *left)
+{
+    if (*left != 0)
+        *wanted = *left;
+    else
+        *left = (greg_t)(uintptr_t)&again.left;
+}
+
+/* SIGNAL */
+SIGNAL_SAFE static void shorten(uint32_t number, greg_t *registers)
+{
+    switch (number) {
+    case SYS_poll:
+        shorten_ms(&registers[REG_RDX], registers);
+        break;
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+        shorten_ms(&registers[REG_R10], registers);
+        break;
+    case SYS_epoll_pwait2:
+    case SYS_semtimedop:
+        shorten_timespec(&registers[REG_R10]);
+        break;
+    case SYS_rt_sigtimedwait:
+        shorten_timespec(&registers[REG_RDX]);
+        break;
+    case SYS_io_getevents:
+    case SYS_io_pgetevents:
+        shorten_timespec(&registers[REG_R8]);
+        break;
+    case SYS_futex:
+        if ((registers[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT)
+            shorten_timespec(&registers[REG_R10]);
+        break;
+    case SYS_nanosleep:
+        shorten_sleep(&registers[REG_RDI], &registers[REG_RSI]);
+        break;
+    case SYS_clock_nanosleep:
+        if ((registers[REG_RSI] & TIMER_ABSTIME) == 0)
+            shorten_sleep(&registers[REG_RDX], &registers[REG_R10]);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Whether the thread stands before the call for the rest of a transfer, which the kernel would have
+ * made again (or which it had not yet got to make). any context */
+SIGNAL_SAFE static bool is_before_rest(const struct thread *thread, const greg_t *registers)
+{
+    uint64_t frame = thread != NULL ? __atomic_load_n(&thread->rest_frame, __ATOMIC_RELAXED) : 0,
+             sp = (uint64_t)registers[REG_RSP];
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): a register of the interrupted thread */
+    const uint8_t *code = (const uint8_t *)(uintptr_t)registers[REG_RIP];
+    return frame != 0 && sp < frame && frame - sp < REST_DEPTH_BYTES && code[0] == 0x0f &&
+           code[1] == 0x05;
+}
+
+/* rcx is dead behind `syscall`, so the mark is nothing to the program; the kernel restores it with
+ * the rest when the program's handler returns. any context */
+void restart_note_handler(void *context)
+{
+    ucontext_t *interrupted = context;
+    greg_t *registers = interrupted->uc_mcontext.gregs;
+    struct thread *thread = count_handler();
+    bool is_rest = is_before_rest(thread, registers);
+    if (thread != NULL) /* whatever the handler itself calls is no rest */
+        __atomic_store_n(&thread->rest_frame, 0, __ATOMIC_RELAXED);
+    if (unlikely(is_rest)) {
+        registers[REG_RIP] += 2; /* the length of syscall */
+        registers[REG_RAX] = -EINTR;
+        registers[REG_RCX] = 0;
+    } else if (unlikely(is_broken_off(registers))) {
+        registers[REG_RCX] = 0;
+    }
+}
+
+/* SIGNAL */
+void restart_interrupted_call(void *context, bool has_storage)
+{
+    ucontext_t *interrupted = context;
+    greg_t *registers = interrupted->uc_mcontext.gregs;
+    uint32_t number;
+    if (likely(!is_broken_off(registers)))
+        return;
+    if (!syscall_number(registers, &number) || !can_be_repeated(number) ||
+        other_signal_waits(interrupted))
+        return;
+    if (likely(has_storage))
+        shorten(number, registers);
+    registers[REG_RIP] -= 2; /* the length of syscall */
+    registers[REG_RAX] = (greg_t)number;
+}
+
+#else
+
+/* any context */
+void restart_note_handler(void *context)
+{
+    (void)context;
+    count_handler();
+}
+
+/* SIGNAL */
+void restart_interrupted_call(void *context, bool has_storage)
+{
+    (void)context;
+    (void)has_storage;
+}
+
+#endif

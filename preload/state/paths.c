@@ -1,0 +1,99 @@
+/* paths.c - see paths.h. */
+#include "state/paths.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "sys/os.h"
+
+/* Text from outside as part of a file name: no folders in it. SETUP, HOOK */
+static void add_plain(struct line *line, const char *text)
+{
+    for (; *text != '\0'; text++)
+        line_add_bytes(line, *text == '/' ? "_" : text, 1);
+}
+
+/* The rank in an MPI or Slurm job, 0 outside of one. SETUP, HOOK */
+static void add_rank(struct line *line)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                        "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank != NULL && rank[0] != '\0') {
+            add_plain(line, rank);
+            return;
+        }
+    }
+    line_add(line, "0");
+}
+
+/* SETUP, HOOK */
+static void add_host(struct line *line)
+{
+    struct utsname names;
+    add_plain(line, uname(&names) == 0 ? names.nodename : "localhost");
+}
+
+/* SETUP, HOOK */
+void paths_add_output(struct line *line, const char *pattern)
+{
+    char folder[PATH_MAX];
+    if (pattern[0] != '/' && syscall(SYS_getcwd, folder, sizeof folder) > 0) {
+        line_add(line, folder);
+        line_add(line, "/");
+    }
+    for (const char *c = pattern; *c != '\0'; c++) {
+        if (*c != '%' || c[1] == '\0') {
+            line_add_bytes(line, c, 1);
+            continue;
+        }
+        c++;
+        if (*c == 'n')
+            add_plain(line, program_invocation_short_name);
+        else if (*c == 'p')
+            line_add_number(line, (uint64_t)os_getpid());
+        else if (*c == 'h')
+            add_host(line);
+        else if (*c == 'r')
+            add_rank(line);
+        else if (*c == '%')
+            line_add(line, "%");
+        else
+            line_add_bytes(line, c - 1, 2);
+    }
+}
+
+/* SETUP, HOOK */
+void paths_beside(struct line *recording, struct line *result, const char *output, unsigned attempt)
+{
+    const char *name = strrchr(output, '/');
+    name = name != NULL ? name + 1 : output;
+    const char *dot = strrchr(name, '.');
+    size_t base = dot != NULL && dot != name ? (size_t)(dot - output) : strlen(output);
+    struct line *both[] = {recording, result};
+    for (unsigned i = 0; i < 2; i++) {
+        line_add_bytes(both[i], output, base);
+        if (attempt > 0) {
+            line_add(both[i], ".");
+            line_add_number(both[i], attempt);
+        }
+    }
+    line_add(result, output + base);
+    line_add(recording, ".sampler");
+}
+
+/* SETUP, HOOK */
+void paths_in_folder(struct line *recording, const char *folder, unsigned attempt)
+{
+    line_add(recording, folder);
+    line_add(recording, "/");
+    line_add_number(recording, (uint64_t)os_getpid());
+    line_add(recording, ".");
+    line_add_number(recording, attempt);
+    line_add(recording, ".sampler");
+}

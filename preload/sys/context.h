@@ -1,0 +1,21 @@
+/* context.h - the four contexts code in preload/ runs in, and the marker of the one that is
+ * checked.
+ *
+ *   SETUP   our constructor: one thread, the program not started yet
+ *   HOOK    inside a libc function the program called and we interposed: any lock of the program
+ * may be held SIGNAL  the handler of our clock: anything may be half done, any lock may be held by
+ * the interrupted code EXIT    the program is over: other threads may still run
+ *
+ * Functions that may run in SIGNAL are marked SIGNAL_SAFE on their declaration. That puts them into
+ * a section whose calls scripts/check_signal_safe.sh follows in the release objects: each must land
+ * in the same section or be listed, with its reason, in preload/signal_safe.allow. No calls through
+ * pointers there. */
+#ifndef SAMPLER_PRELOAD_SYS_CONTEXT_H
+#define SAMPLER_PRELOAD_SYS_CONTEXT_H
+
+#define SIGNAL_SAFE __attribute__((section(".text.signal_safe")))
+
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+#endif

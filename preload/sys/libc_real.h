@@ -1,0 +1,88 @@
+/* libc_real.h - the functions we stand in front of.
+ *
+ * Looked up with dlsym(RTLD_NEXT), so the next one in line may be another preloaded library's. NULL
+ * where this libc has no such function.
+ * Context    SETUP, HOOK, EXIT: the first call resolves all (constructors of other libraries may
+ * call hooks before ours has run). */
+#ifndef SAMPLER_PRELOAD_SYS_LIBC_REAL_H
+#define SAMPLER_PRELOAD_SYS_LIBC_REAL_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <threads.h>
+
+#include "sys/context.h"
+
+struct libc_real {
+    int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+    int (*clone)(int (*)(void *), void *, int, void *, ...);
+    int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
+    int (*sigprocmask)(int, const sigset_t *, sigset_t *);
+    int (*sigaction)(int, const struct sigaction *, struct sigaction *);
+    void (*(*signal)(int, void (*)(int)))(int);
+    int (*siginterrupt)(int, int);
+    void (*(*sysv_signal)(int, void (*)(int)))(int);
+    void (*(*sigset)(int, void (*)(int)))(int);
+    int (*sigignore)(int);
+    int (*sighold)(int);
+    int (*sigrelse)(int);
+    int (*sigwait)(const sigset_t *, int *);
+    int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
+    int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
+    int (*signalfd)(int, const sigset_t *, int);
+    int (*execve)(const char *, char *const *, char *const *);
+    int (*execvpe)(const char *, char *const *, char *const *);
+    int (*fexecve)(int, char *const *, char *const *);
+    int (*execveat)(int, const char *, char *const *, char *const *, int);
+    /* The types of <spawn.h>, whose name is taken here: both are passed on as they come. */
+    void (*exit_now)(int); /* _exit */
+    int (*close)(int);
+    ssize_t (*write)(int, const void *, size_t);
+    ssize_t (*read)(int, void *, size_t);
+    ssize_t (*readv)(int, const struct iovec *, int);
+    ssize_t (*writev)(int, const struct iovec *, int);
+    ssize_t (*sendto)(int, const void *, size_t, int, const struct sockaddr *, socklen_t);
+    ssize_t (*sendmsg)(int, const struct msghdr *, int);
+    ssize_t (*sendfile)(int, int, off_t *, size_t);
+    ssize_t (*recvfrom)(int, void *, size_t, int, struct sockaddr *, socklen_t *);
+    ssize_t (*recvmsg)(int, struct msghdr *, int);
+    ssize_t (*getrandom)(void *, size_t, unsigned);
+    int (*poll)(struct pollfd *, nfds_t, int);
+    int (*epoll_wait)(int, struct epoll_event *, int, int);
+    int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+    int (*sigpending)(sigset_t *);
+    int (*sigsuspend)(const sigset_t *);
+    int (*raise)(int);
+    int (*posix_spawn)(pid_t *, const char *, const void *, const void *, char *const *,
+                       char *const *);
+    int (*posix_spawnp)(pid_t *, const char *, const void *, const void *, char *const *,
+                        char *const *);
+    int (*sigaltstack)(const stack_t *, stack_t *);
+    int (*prctl)(int, ...);
+    int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+    int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+    int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
+    /* What read, recv ... are in programs built with _FORTIFY_SOURCE. */
+    ssize_t (*read_chk)(int, void *, size_t, size_t);
+    ssize_t (*recv_chk)(int, void *, size_t, size_t, int);
+    ssize_t (*recvfrom_chk)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
+    int (*poll_chk)(struct pollfd *, nfds_t, int, size_t);
+    int (*ppoll_chk)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+    int (*close_range)(unsigned, unsigned, int);
+    void (*closefrom)(int);
+    int (*dup2)(int, int);
+    int (*dup3)(int, int, int);
+    int (*dlclose)(void *);
+};
+
+const struct libc_real *libc_real(void);
+
+#endif

@@ -1,0 +1,229 @@
+/* sample.c - see sample.h. */
+#include "threads/sample.h"
+
+#include <string.h>
+
+#include "process/session.h"
+#include "sys/os.h"
+#include "threads/children.h"
+#include "threads/held_back.h"
+#include "unwind/modules.h"
+
+/* A tail longer than this (and than a few periods) does not belong to the last stack: the clock
+ * must have failed, or its signal was held back. A timer on a loaded machine may miss some ten of
+ * the kernel's ticks. */
+#define TAIL_MAX_NS UINT64_C(100000000)
+#define TAIL_MAX_STEPS 4u
+
+/* The largest module id seen by any thread; atomic, only grows. For sample_forget_modules. */
+static uint32_t max_module;
+
+/* HOOK: a forked child, alone */
+void sample_forget_modules(void)
+{
+    for (uint32_t id = 1; id <= max_module; id++)
+        __atomic_store_n(&modules_get(id)->recorded, 0, __ATOMIC_RELAXED);
+}
+
+/* SIGNAL */
+SIGNAL_SAFE static void lose(enum capture_loss why, uint64_t steps)
+{
+    recording_count(&session.recording.header->lost[why], steps);
+}
+
+/* The module's record, once; two threads that meet it at once both write it, which is allowed.
+ * SIGNAL */
+SIGNAL_SAFE static bool record_module(struct thread *thread, struct module *module)
+{
+    if (likely(__atomic_load_n(&module->recorded, __ATOMIC_ACQUIRE) != 0))
+        return true;
+    if (!stream_put_module(&thread->stream, module))
+        return false;
+    /* Release: whoever sees the mark may commit nodes of this module after the record. */
+    __atomic_store_n(&module->recorded, 1, __ATOMIC_RELEASE);
+    uint32_t seen = __atomic_load_n(&max_module, __ATOMIC_RELAXED);
+    while (seen < module->id && !__atomic_compare_exchange_n(&max_module, &seen, module->id, false,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+    return true;
+}
+
+/* The root node that stands for why a stack was cut. Has room even in a full table. SIGNAL */
+SIGNAL_SAFE static uint32_t cut_node(struct thread *thread, uint32_t cut)
+{
+    if (cut >= THREAD_CUTS)
+        cut = CAPTURE_CUT_BAD_MEMORY;
+    if (thread->cut_nodes[cut] != 0)
+        return thread->cut_nodes[cut];
+    thread->stacks.max_nodes++;
+    if (!stack_table_reserve(&thread->stacks) || !stream_put_node_cut(&thread->stream, cut)) {
+        thread->stacks.max_nodes--;
+        return 0;
+    }
+    thread->cut_nodes[cut] = stack_table_add(&thread->stacks, 0, STACK_PLACE_CUT, cut);
+    return thread->cut_nodes[cut];
+}
+
+enum add_result { ADD_OK, ADD_FULL, ADD_NO_ROOM };
+
+/* The node of one frame below `parent`, new if need be. SIGNAL */
+SIGNAL_SAFE static inline enum add_result
+frame_node(struct thread *thread, uint32_t parent, const struct unwind_frame *frame, uint32_t *node)
+{
+    struct module *module = frame->module != 0 ? modules_get(frame->module) : NULL;
+    uint64_t offset = module != NULL ? frame->pc - module->bias : frame->pc;
+    uint32_t place = frame->module << 1 | (frame->exact != 0 ? 1u : 0u);
+    *node = stack_table_find(&thread->stacks, parent, place, offset);
+    if (likely(*node != 0))
+        return ADD_OK;
+    if (!stack_table_reserve(&thread->stacks))
+        return ADD_FULL;
+    if ((module != NULL && !record_module(thread, module)) ||
+        !stream_put_node(&thread->stream, parent, place, offset))
+        return ADD_NO_ROOM;
+    *node = stack_table_add(&thread->stacks, parent, place, offset);
+    return ADD_OK;
+}
+
+/* The node of a whole stack, into last_node. SIGNAL */
+SIGNAL_SAFE static enum add_result stack_node(struct thread *thread,
+                                              const struct unwind_frame *frames,
+                                              const struct unwind_result *result)
+{
+    uint32_t parent = 0, depth = 0;
+    if (result->n_same > 0 && result->cut == thread->last_cut && result->n_same <= thread->n_path) {
+        depth = result->n_same;
+        parent = thread->path[depth - 1];
+    } else if (result->cut != 0) {
+        parent = cut_node(thread, result->cut);
+        if (parent == 0)
+            return ADD_NO_ROOM;
+    }
+    enum add_result added = ADD_OK;
+    thread->last_cut = result->cut;
+    for (; depth < result->n_frames; depth++) {
+        uint32_t node;
+        added = frame_node(thread, parent, &frames[result->n_frames - 1 - depth], &node);
+        if (unlikely(added != ADD_OK))
+            break;
+        thread->path[depth] = node;
+        parent = node;
+    }
+    thread->n_path = depth;
+    if (parent == 0)
+        parent = cut_node(thread, CAPTURE_CUT_NODES_FULL);
+    if (added != ADD_NO_ROOM)
+        thread->last_node = parent;
+    return added;
+}
+
+/* SIGNAL */
+bool sample_locate(struct thread *thread, const void *context)
+{
+    const struct unwind_frame *frames;
+    struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
+    if (stack_node(thread, frames, &result) == ADD_NO_ROOM)
+        return false;
+    if (thread->wall != NULL)
+        wall_note_place(thread, context, frames, result.n_frames);
+    return true;
+}
+
+/* A name set by the thread itself is noticed in time for a program that gets killed, at little
+ * cost: at samples 1, 2, 4, 8 ... and every 1024th. SIGNAL */
+SIGNAL_SAFE static void look_at_name(struct thread *thread)
+{
+    uint64_t n = thread->n_samples;
+    char name[16];
+    if ((n & (n - 1)) != 0 && (n & 1023) != 0)
+        return;
+    if (os_thread_name(name) != 0 || memcmp(name, thread->name, strnlen(name, 15) + 1) == 0)
+        return;
+    if (stream_put_thread_name(&thread->stream, name))
+        memcpy(thread->name, name, sizeof name);
+}
+
+/* SIGNAL, HOOK, EXIT */
+bool sample_is_late(const struct thread *thread, uint64_t steps)
+{
+    /* Events have no such measure: their counter is exact, and it takes a raw system call to keep
+     * back a tick of theirs. */
+    return session.options.measure != OPTIONS_EVENT && steps > TAIL_MAX_STEPS &&
+           steps * thread->grid.period_ns > TAIL_MAX_NS;
+}
+
+/* Steps of this tick without those that were held back and have no stack to go to. SIGNAL */
+SIGNAL_SAFE static uint64_t steps_on_time(struct thread *thread, const void *context,
+                                          uint64_t steps)
+{
+    uint32_t clock = thread->clock.kind;
+    if (likely(!sample_is_late(thread, steps)) ||
+        (clock != CAPTURE_CLOCK_PERF && clock != CAPTURE_CLOCK_PERF_USER &&
+         clock != CAPTURE_CLOCK_TIMER) ||
+        !held_back_tick(context, clock == CAPTURE_CLOCK_PERF))
+        return steps;
+    lose(CAPTURE_LOST_BLOCKED, steps - 1);
+    return 1;
+}
+
+/* What the program has called the thread's work since the last sample. SIGNAL, by the thread */
+SIGNAL_SAFE static inline void put_label(struct thread *thread)
+{
+    if (likely(__atomic_load_n(&thread->label.is_new, __ATOMIC_ACQUIRE) == 0))
+        return;
+    if (stream_put_label(&thread->stream, thread->label.text))
+        __atomic_store_n(&thread->label.is_new, 0, __ATOMIC_RELAXED);
+}
+
+/* SIGNAL */
+void sample_take(struct thread *thread, const void *context, uint64_t time_ns, uint64_t steps)
+{
+    const struct unwind_frame *frames;
+    struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
+    enum add_result added = stack_node(thread, frames, &result);
+    steps = steps_on_time(thread, context, steps);
+    put_label(thread);
+    if (unlikely(added == ADD_NO_ROOM || thread->last_node == 0 ||
+                 !stream_put_sample(&thread->stream, time_ns, steps, thread->last_node))) {
+        lose(CAPTURE_LOST_DISK, steps);
+        return;
+    }
+    if (unlikely(added == ADD_FULL))
+        lose(CAPTURE_LOST_NODES, steps);
+    thread->n_samples++;
+    recording_count(&session.n_samples, 1);
+    look_at_name(thread);
+    if (unlikely(children_are_waiting()))
+        children_write(thread);
+    if (thread->wall != NULL)
+        wall_note_place(thread, context, frames, result.n_frames);
+}
+
+/* The watcher (watcher.h) */
+void sample_known(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node)
+{
+    if (!stream_put_sample(&thread->stream, time_ns, steps, node)) {
+        lose(CAPTURE_LOST_DISK, steps);
+        return;
+    }
+    thread->n_samples++;
+    recording_count(&session.n_samples, 1);
+}
+
+/* The watcher; HOOK, EXIT */
+void sample_credit(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node)
+{
+    if (!stream_put_credit(&thread->stream, time_ns, steps, node))
+        lose(CAPTURE_LOST_DISK, steps);
+}
+
+/* HOOK, EXIT */
+void sample_credit_tail(struct thread *thread, uint64_t steps)
+{
+    if (sample_is_late(thread, steps))
+        lose(thread->is_held_back ? CAPTURE_LOST_BLOCKED : CAPTURE_LOST_TAIL, steps);
+    else if (thread->last_node == 0)
+        lose(CAPTURE_LOST_TAIL, steps);
+    else
+        sample_credit(thread, os_clock_ns(CLOCK_MONOTONIC), steps, thread->last_node);
+}

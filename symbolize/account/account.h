@@ -1,0 +1,191 @@
+/* account.h - what a profile does and does not explain: one struct, filled once, from which come
+ * the closing line, `sampler report --account` as text and as JSON (print.h), and the
+ * metadata of profiles.
+ *
+ *   recordings -> account_add_recording, one struct account_process each -> `all`, their sum
+ *
+ *   5 991 samples, 998/s of 999/s asked (perf task-clock); 6.00 of 6.01 s CPU explained (99.8 %);
+ *   lost 0
+ *
+ * Filled by profile_build (build.h); several recordings add up. Texts belong to the account.
+ *
+ * Adding a number: 1. its field in struct account_sums; 2. account_add_recording fills it and
+ * sums_add adds it; 3. text.c and json.c show it; 4. docs/account.md names it. A
+ * new capture_loss, capture_cut, capture_clock or capture_child needs its row in words.c
+ * only. */
+#ifndef SAMPLER_SYMBOLIZE_ACCOUNT_ACCOUNT_H
+#define SAMPLER_SYMBOLIZE_ACCOUNT_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "array.h"
+#include "names/module.h"
+#include "recording/recording.h"
+
+#define ACCOUNT_N_CLOCKS 8u /* room for enum capture_clock; unknown ones count as NONE       */
+#define ACCOUNT_N_CUTS 8u   /* room for enum capture_cut; unknown ones count at 0            */
+
+struct account_module {
+    const char *path;
+    const char *problem; /* "" if there is none                        */
+    enum module_source source;
+    uint64_t self_ns;     /* weight with this module's code as leaf     */
+    bool is_image;        /* the vdso: its exported names are all it has */
+    const char *build_id; /* as hexadecimal digits, "" or NULL if it has none */
+};
+
+/* What weighs: CPU time; elapsed time of threads; or events. Of the latter two the weights, what
+ * there was to explain (cpu_ns), lost_ns and self_ns are elapsed time or numbers of events, and the
+ * processes' CPU time is not looked at. */
+enum account_measure { ACCOUNT_CPU, ACCOUNT_WALL, ACCOUNT_EVENTS };
+
+/* The numbers of one process, or of several added up. */
+struct account_sums {
+    enum account_measure measure;
+    uint64_t n_samples; /* credits do not count                                  */
+    uint64_t weight_ns; /* of all samples and credits, start_up_ns and thread_exit_ns */
+    uint64_t cut_ns[ACCOUNT_N_CUTS]; /* of it in stacks that are not complete, by reason      */
+    uint64_t cpu_ns;                 /* the processes used, start-up included                 */
+    uint64_t start_up_ns;            /* of it, before sampling began; also in weight_ns       */
+    uint64_t thread_exit_ns; /* of it, at the ends of threads; also in weight_ns             */
+    uint64_t paused_ns;      /* of it, while sampling was stopped; in no weight       */
+    uint64_t length_ns;      /* how long the processes were there                     */
+    uint64_t stopped_ns;     /* of that, while sampling was stopped                   */
+    bool cpu_known;          /* of every process                                      */
+    uint64_t lost[CAPTURE_N_LOSSES];    /* grid steps                                         */
+    uint64_t lost_ns[CAPTURE_N_LOSSES]; /* the same times the period                          */
+    uint64_t n_ticks;                   /* handler runs                                       */
+    uint64_t handler_ns;                /* time inside them                                   */
+    size_t n_processes;
+    size_t n_threads;
+    size_t n_threads_missed; /* seen, but without a clock                                     */
+    size_t n_threads_found;  /* of n_threads, those not made by pthread_create                */
+    size_t n_by_clock[ACCOUNT_N_CLOCKS]; /* threads by the clock they got                     */
+    size_t n_event_user; /* threads whose events in the kernel are left out                   */
+    size_t n_forks;
+    size_t n_children_missed; /* children that cannot be recorded                             */
+    size_t n_unended;         /* recordings without an end: killed, running                   */
+    size_t n_warnings;        /* about damaged recordings                                     */
+};
+
+/* One recording: a process, or what it was between two execs. */
+struct account_process {
+    struct account_sums sums;
+    uint64_t pid;
+    uint64_t ppid;
+    uint64_t start_time_ns; /* CLOCK_MONOTONIC                                                */
+    uint64_t end_time_ns;   /* 0: not known                                                   */
+    uint64_t period;        /* one grid step                                                  */
+    uint32_t frequency_hz;  /* as asked                                                       */
+    uint32_t clock;         /* enum capture_clock asked for                                   */
+    uint32_t end;           /* enum capture_end                                               */
+    uint32_t exit_status;
+    const char *command;        /* words joined by blanks; "" if not recorded                 */
+    const char *exe;            /* "" if not recorded                                         */
+    const char *clock_fallback; /* why a thread did not get the clock it should have, "" none */
+};
+
+/* Programs that were started and cannot be recorded: equal ones of one parent are one. */
+struct account_child {
+    uint64_t ppid; /* who started it          */
+    uint32_t why;  /* enum capture_child      */
+    const char *path;
+    size_t n;
+};
+
+struct account {
+    struct arena *arena;
+    struct array modules;   /* struct account_module, the heaviest first                      */
+    struct array processes; /* struct account_process, as they were added                     */
+    struct array children;  /* struct account_child, likewise                                 */
+    struct account_sums all;
+    const char *event;     /* its name; "" unless events are measured                         */
+    uint64_t event_period; /* events from one sample to the next                              */
+    uint32_t frequency_hz; /* as asked of the first process                                   */
+    uint64_t run_cpu_ns;   /* of the command and all it waited for, recorded or not; 0: not known */
+};
+
+bool account_init(struct account *account); /* false: out of memory */
+void account_deinit(struct account *account);
+
+/* Adds a recording's header, threads and samples. False: out of memory, nothing was added. */
+bool account_add_recording(struct account *account, const struct recording *recording);
+
+/* Adds CPU time used before the recording that was added as number `index` began, which is
+ * explained as start-up (build.h). */
+void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns);
+
+/* Adds CPU time that the threads of recording `index` used when they ended, known as the difference
+ * of the process's and theirs (build.h). It is in the CPU time already. */
+void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns);
+
+/* Adds another account, which may be let go afterwards. False: out of memory, and only a part was
+ * added. */
+bool account_add(struct account *account, const struct account *other);
+
+/* Puts the heaviest modules first, as they are to stand. */
+void account_sort_modules(struct account *account);
+
+/* What the caller knows from getrusage of the command with all it waited for; it also stands in
+ * where the recordings do not tell the CPU used (no end mark). 0 = nothing known. */
+void account_set_cpu(struct account *account, uint64_t cpu_ns);
+
+/* ---- numbers that follow from others --------------------------------------------------------- */
+
+/* Grid steps of all kinds of loss. */
+uint64_t account_lost(const struct account_sums *sums);
+
+/* Of the CPU time used, what was lost for reasons that are known and is in no weight. */
+uint64_t account_lost_ns(const struct account_sums *sums);
+
+/* The CPU time used while sampling was on: what there is to explain. */
+uint64_t account_wanted_ns(const struct account_sums *sums);
+
+/* Weight in stacks that are not complete. */
+uint64_t account_cut_ns(const struct account_sums *sums);
+
+/* Samples per second of CPU time that could be sampled; 0 where that is not known. */
+double account_rate_hz(const struct account_sums *sums);
+
+/* The clock most threads had; NONE where no thread had one. */
+enum capture_clock account_main_clock(const struct account_sums *sums);
+
+/* Whether there could be more names or lines of it than there are. */
+bool account_module_lacks(const struct account_module *module);
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* A row of one of the tables in words.c. */
+struct account_word {
+    const char *key;   /* in JSON: lasting                                               */
+    const char *words; /* for people                                                     */
+    bool is_weighed;   /* of a loss: the steps are in the weights all the same           */
+};
+
+/* Never NULL; one that says "unknown" for values this program does not know. */
+const struct account_word *account_loss_word(unsigned loss); /* key "" if there is none such */
+const struct account_word *account_cut_word(unsigned cut);
+const struct account_word *account_clock_word(unsigned clock);
+const struct account_word *account_child_word(unsigned child);
+const struct account_word *account_end_word(unsigned end);
+const struct account_word *account_source_word(enum module_source source);
+
+/* How to get what a module lacks, for people; "" if nothing can be done. Returns `out`. */
+const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes);
+
+/* The line without "sampler: ", cut to the buffer. `wrote` ("a.folded, b.folded") may be NULL.
+ * Returns `out`. */
+const char *account_format(const struct account *account, const char *wrote, char *out,
+                           size_t out_bytes);
+
+/* Calls `tell` with one line for each module that makes a difference, when more than 5 % of the
+ * weight is in modules without debug information, and one that says how to get it where it can be
+ * installed; with nothing
+ * otherwise. */
+void account_tell_missing(const struct account *account,
+                          void (*tell)(void *context, const char *line), void *context);
+
+#endif

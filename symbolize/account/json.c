@@ -1,0 +1,207 @@
+/* json.c - the account as JSON; see print.h. */
+#include "account/print.h"
+#include "text/json_write.h"
+
+/* Changes when a key goes or changes its meaning; keys may be added. */
+#define SCHEMA "sampler-account-1"
+
+static void put_u64(struct json *json, const char *key, uint64_t value)
+{
+    json_key(json, key);
+    json_u64_exact(json, value);
+}
+
+static void put_text(struct json *json, const char *key, const char *text)
+{
+    json_key(json, key);
+    json_cstring(json, text);
+}
+
+/* null where there is nothing to divide by. */
+static void put_share(struct json *json, const char *key, uint64_t part, uint64_t all)
+{
+    json_key(json, key);
+    if (all == 0)
+        json_null(json);
+    else
+        json_f64(json, (double)part / (double)all);
+}
+
+static void put_losses(struct json *json, const struct account_sums *sums)
+{
+    json_key(json, "lost");
+    json_object_begin(json);
+    for (unsigned i = 0; i < CAPTURE_N_LOSSES; i++) {
+        const struct account_word *word = account_loss_word(i);
+        if (word->key[0] == '\0')
+            continue;
+        json_key(json, word->key);
+        json_object_begin(json);
+        put_u64(json, "ns", sums->lost_ns[i]);
+        put_u64(json, "periods", sums->lost[i]);
+        json_key(json, "is_weighed");
+        json_bool(json, word->is_weighed);
+        json_object_end(json);
+    }
+    json_object_end(json);
+}
+
+static void put_cuts(struct json *json, const struct account_sums *sums)
+{
+    put_u64(json, "truncated_ns", account_cut_ns(sums));
+    put_share(json, "truncated_share", account_cut_ns(sums), sums->weight_ns);
+    json_key(json, "truncated");
+    json_object_begin(json);
+    for (unsigned i = 1; i < ACCOUNT_N_CUTS; i++) {
+        const struct account_word *word = account_cut_word(i);
+        if (word != account_cut_word(0))
+            put_u64(json, word->key, sums->cut_ns[i]);
+    }
+    put_u64(json, account_cut_word(0)->key, sums->cut_ns[0]);
+    json_object_end(json);
+}
+
+static void put_threads(struct json *json, const struct account_sums *sums)
+{
+    json_key(json, "threads");
+    json_object_begin(json);
+    put_u64(json, "sampled", sums->n_threads);
+    put_u64(json, "without_clock", sums->n_threads_missed);
+    put_u64(json, "found_later", sums->n_threads_found);
+    json_key(json, "by_clock");
+    json_object_begin(json);
+    for (unsigned i = 0; i < ACCOUNT_N_CLOCKS; i++) {
+        const struct account_word *word = account_clock_word(i);
+        if (sums->n_by_clock[i] != 0)
+            put_u64(json, word->key, sums->n_by_clock[i]);
+    }
+    json_object_end(json);
+    json_object_end(json);
+}
+
+static void put_cpu(struct json *json, const struct account_sums *sums)
+{
+    json_key(json, "cpu_ns");
+    if (sums->cpu_known)
+        json_u64_exact(json, sums->cpu_ns);
+    else
+        json_null(json);
+    put_u64(json, "explained_ns", sums->weight_ns);
+    put_share(json, "explained_share", sums->weight_ns, sums->cpu_known ? sums->cpu_ns : 0);
+    put_u64(json, "start_up_ns", sums->start_up_ns);
+    put_u64(json, "thread_exit_ns", sums->thread_exit_ns);
+    put_u64(json, "paused_ns", sums->paused_ns);
+    put_u64(json, "lost_ns", account_lost_ns(sums));
+}
+
+static void put_sums(struct json *json, const struct account_sums *sums)
+{
+    put_cpu(json, sums);
+    put_losses(json, sums);
+    put_cuts(json, sums);
+    put_u64(json, "handler_ns", sums->handler_ns);
+    put_share(json, "handler_share", sums->handler_ns,
+              sums->cpu_known && sums->measure == ACCOUNT_CPU ? sums->cpu_ns : 0);
+    put_u64(json, "ticks", sums->n_ticks);
+    put_u64(json, "samples", sums->n_samples);
+    json_key(json, "rate_hz");
+    json_f64(json, account_rate_hz(sums));
+    put_threads(json, sums);
+    put_u64(json, "forks", sums->n_forks);
+    put_u64(json, "children_missed", sums->n_children_missed);
+    put_u64(json, "damaged_places", sums->n_warnings);
+}
+
+static void put_process(struct json *json, const struct account_process *process)
+{
+    json_object_begin(json);
+    put_u64(json, "pid", process->pid);
+    put_u64(json, "ppid", process->ppid);
+    put_text(json, "command", process->command);
+    put_text(json, "exe", process->exe);
+    put_text(json, "end", account_end_word(process->end)->key);
+    json_key(json, "exit_status");
+    if (process->end == CAPTURE_EXITED)
+        json_u64(json, process->exit_status);
+    else
+        json_null(json);
+    put_u64(json, "start_time_ns", process->start_time_ns);
+    json_key(json, "end_time_ns");
+    if (process->end_time_ns != 0)
+        json_u64_exact(json, process->end_time_ns);
+    else
+        json_null(json);
+    put_u64(json, "frequency_hz", process->frequency_hz);
+    put_u64(json, "period_ns", process->period);
+    put_text(json, "clock", account_clock_word(process->clock)->key);
+    put_text(json, "clock_fallback", process->clock_fallback);
+    put_sums(json, &process->sums);
+    json_object_end(json);
+}
+
+static void put_child(struct json *json, const struct account_child *child)
+{
+    json_object_begin(json);
+    put_u64(json, "ppid", child->ppid);
+    put_text(json, "why", account_child_word(child->why)->key);
+    put_text(json, "path", child->path);
+    put_u64(json, "n", child->n);
+    json_object_end(json);
+}
+
+static void put_module(struct json *json, const struct account_module *module, uint64_t all_ns)
+{
+    char advice[400];
+    json_object_begin(json);
+    put_text(json, "path", module->path);
+    put_text(json, "build_id", module->build_id != NULL ? module->build_id : "");
+    put_u64(json, "self_ns", module->self_ns);
+    put_share(json, "self_share", module->self_ns, all_ns);
+    put_text(json, "names", account_source_word(module->source)->key);
+    put_text(json, "problem", module->problem);
+    put_text(json, "advice", account_module_advice(module, advice, sizeof advice));
+    json_object_end(json);
+}
+
+void account_print_json(const struct account *account, struct sink *out)
+{
+    static const char *const measures[] = {
+        [ACCOUNT_CPU] = "cpu", [ACCOUNT_WALL] = "wall", [ACCOUNT_EVENTS] = "events"};
+    struct json json = json_make(out, 1);
+    json_object_begin(&json);
+    put_text(&json, "schema", SCHEMA);
+    put_text(&json, "measure", measures[account->all.measure]);
+    put_text(&json, "event", account->event);
+    put_u64(&json, "event_period",
+            account->all.measure == ACCOUNT_EVENTS ? account->event_period : 0);
+    put_u64(&json, "processes_recorded", account->all.n_processes);
+    put_u64(&json, "processes_without_end", account->all.n_unended);
+    json_key(&json, "run_cpu_ns");
+    if (account->run_cpu_ns != 0)
+        json_u64_exact(&json, account->run_cpu_ns);
+    else
+        json_null(&json);
+    put_u64(&json, "frequency_hz", account->frequency_hz);
+    put_text(&json, "clock", account_clock_word(account_main_clock(&account->all))->key);
+    json_key(&json, "total");
+    json_object_begin(&json);
+    put_sums(&json, &account->all);
+    json_object_end(&json);
+    json_key(&json, "processes");
+    json_array_begin(&json);
+    for (size_t i = 0; i < account->processes.n; i++)
+        put_process(&json, array_at(&account->processes, i));
+    json_array_end(&json);
+    json_key(&json, "children_missed");
+    json_array_begin(&json);
+    for (size_t i = 0; i < account->children.n; i++)
+        put_child(&json, array_at(&account->children, i));
+    json_array_end(&json);
+    json_key(&json, "modules");
+    json_array_begin(&json);
+    for (size_t i = 0; i < account->modules.n; i++)
+        put_module(&json, array_at(&account->modules, i), account->all.weight_ns);
+    json_array_end(&json);
+    json_object_end(&json);
+    sink_u8(out, '\n');
+}

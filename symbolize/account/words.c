@@ -1,0 +1,107 @@
+/* words.c - the words of the account: one table for each enum of capture.h that shows in
+ * it. The keys are part of docs/account.md and do not change. */
+#include <stdio.h>
+#include <string.h>
+
+#include "account/account.h"
+
+#define N_WORDS(table) (sizeof(table) / sizeof((table)[0]))
+
+static const struct account_word unknown = {"unknown", "for an unknown reason", false};
+
+static const struct account_word *word_at(const struct account_word *table, size_t n, size_t index)
+{
+    return index < n && table[index].key != NULL ? &table[index] : &unknown;
+}
+
+const struct account_word *account_loss_word(unsigned loss)
+{
+    static const struct account_word words[] = {
+        [CAPTURE_LOST_NESTED] = {"nested",
+                                 "ticks while a tick was handled; the next sample has their weight",
+                                 true},
+        [CAPTURE_LOST_DISK] = {"disk_full", "no room to write: disk full, file size limit", false},
+        [CAPTURE_LOST_NODES] = {"stacks_full",
+                                "stack table full; weighed at the part that was known", true},
+        [CAPTURE_LOST_NO_STREAM] = {"no_stream", "threads without a place in the recording", false},
+        [CAPTURE_LOST_TAIL] = {"tail", "ends of threads that no sample stands for", false},
+        [CAPTURE_LOST_BLOCKED] = {"blocked", "signal blocked by system calls of the program's own",
+                                  false},
+    };
+    static const struct account_word none = {"", "", false};
+    return loss < N_WORDS(words) ? &words[loss] : &none;
+}
+
+const struct account_word *account_cut_word(unsigned cut)
+{
+    static const struct account_word words[] = {
+        [CAPTURE_CUT_NO_RULE] = {"no_rule", "code without unwind information", true},
+        [CAPTURE_CUT_BAD_MEMORY] = {"bad_memory", "memory that cannot be read", true},
+        [CAPTURE_CUT_NO_PROGRESS] = {"no_progress", "a rule that did not lead outward", true},
+        [CAPTURE_CUT_TOO_DEEP] = {"too_deep", "deeper than the limit", true},
+        [CAPTURE_CUT_NODES_FULL] = {"stacks_full", "stack table full", true},
+    };
+    return word_at(words, N_WORDS(words), cut);
+}
+
+const struct account_word *account_clock_word(unsigned clock)
+{
+    static const struct account_word words[] = {
+        [CAPTURE_CLOCK_NONE] = {"none", "no clock", false},
+        [CAPTURE_CLOCK_PERF] = {"perf", "perf task-clock", false},
+        [CAPTURE_CLOCK_PERF_USER] = {"perf_user", "perf task-clock without kernel", false},
+        [CAPTURE_CLOCK_TIMER] = {"timer", "timer", false},
+        [CAPTURE_CLOCK_EVENT] = {"event", "perf event", false},
+        [CAPTURE_CLOCK_WALL] = {"wall", "wall", false},
+    };
+    return word_at(words, N_WORDS(words), clock);
+}
+
+const struct account_word *account_child_word(unsigned child)
+{
+    static const struct account_word words[] = {
+        [CAPTURE_CHILD_STATIC] = {"static", "statically linked", false},
+        [CAPTURE_CHILD_SETUID] = {"setuid", "runs with more rights (set-user-id, capabilities)",
+                                  false},
+        [CAPTURE_CHILD_ARCH] = {"other_architecture", "of another architecture", false},
+        [CAPTURE_CHILD_ENV] = {"environment", "started without our environment", false},
+    };
+    return word_at(words, N_WORDS(words), child);
+}
+
+const struct account_word *account_end_word(unsigned end)
+{
+    static const struct account_word words[] = {
+        [CAPTURE_RUNNING] = {"none", "killed or still running", false},
+        [CAPTURE_EXITED] = {"exit", "ended", false},
+        [CAPTURE_EXEC] = {"exec", "went on as another program", false},
+    };
+    return word_at(words, N_WORDS(words), end);
+}
+
+const struct account_word *account_source_word(enum module_source source)
+{
+    static const struct account_word words[] = {
+        [MODULE_NO_NAMES] = {"none", "no names", false},
+        [MODULE_DYNSYM] = {"dynsym", "exported names only", false},
+        [MODULE_SYMTAB] = {"symtab", "names, no lines", false},
+        [MODULE_DWARF] = {"dwarf", "complete", false},
+    };
+    return word_at(words, N_WORDS(words), source);
+}
+
+const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes)
+{
+    out[0] = '\0';
+    if (!account_module_lacks(module) || strcmp(module->problem, MODULE_PROBLEM_NO_DEBUG) != 0)
+        return out; /* what else there is says by itself what to do */
+    if (module->build_id != NULL && module->build_id[0] != '\0')
+        snprintf(
+            out, out_bytes,
+            "install the debug symbols of its package (Debian: NAME-dbgsym or NAME-dbg), or put "
+            "them at /usr/lib/debug/.build-id/%.2s/%s.debug",
+            module->build_id, module->build_id + 2);
+    else
+        snprintf(out, out_bytes, "build it with -g, or install the debug symbols of its package");
+    return out;
+}

@@ -1,0 +1,354 @@
+/* build.c - see build.h. Steers; the stacks are made in node_stacks.c. */
+#include "build/build.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build/label_stacks.h"
+#include "build/node_stacks.h"
+#include "saturated.h"
+#include "text.h"
+
+/* Of events there is one kind, the event: samples of them say nothing more. */
+enum { KIND_SAMPLES, KIND_WEIGHT, N_KINDS };
+
+struct build {
+    const struct recording *const *recordings;
+    size_t n;
+    struct profile_builder *builder;
+    struct node_stacks *stacks;
+    uint32_t measure; /* enum capture_clock of all: EVENT, WALL or (any other) CPU time */
+    uint64_t
+        start_ns; /* of the earliest recording and its start-up: where the profile's time begins */
+};
+
+/* CPU time the process had used when its recording began: the kernel's exec and the dynamic loader,
+ * which no tick can reach. What an earlier program of the same process used (exec) is in its own
+ * recording. */
+static uint64_t start_up_ns(const struct build *build, size_t index)
+{
+    const struct capture_header *header = &build->recordings[index]->header;
+    uint64_t before_ns = 0;
+    for (size_t i = 0; i < build->n; i++) {
+        const struct capture_header *other = &build->recordings[i]->header;
+        bool is_earlier =
+            i != index && other->pid == header->pid && other->start_time_ns < header->start_time_ns;
+        if (is_earlier && other->end_cpu_ns > before_ns)
+            before_ns = other->end_cpu_ns;
+    }
+    return header->start_cpu_ns > before_ns ? header->start_cpu_ns - before_ns : 0;
+}
+
+/* Nanoseconds from the profile's start to the recording's. */
+static uint64_t recording_start(const struct build *build, const struct recording *recording)
+{
+    return recording->header.start_time_ns - build->start_ns;
+}
+
+/* Nanoseconds from the recording's start to its end, or to the last thing it knows of. */
+static uint64_t recording_length(const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    if (header->end_time_ns > header->start_time_ns)
+        return header->end_time_ns - header->start_time_ns;
+    uint64_t last_ns = 0;
+    for (size_t i = 0; i < recording->n_threads; i++) {
+        if (recording->threads[i].end_ns > last_ns)
+            last_ns = recording->threads[i].end_ns;
+    }
+    return last_ns;
+}
+
+/* What is measured is the same in all recordings of one profile (profile_build sees to it). */
+static void kinds_set(struct build *build, struct profile_scalars *scalars)
+{
+    if (build->measure == CAPTURE_CLOCK_EVENT) {
+        struct text event = recording_info_get(build->recordings[0], "event");
+        scalars->n_kinds = 1;
+        scalars->kinds[0] = (struct profile_kind){
+            profile_add_text(build->builder, event.bytes, event.length), PROFILE_UNIT_EVENTS};
+        return;
+    }
+    const char *time = build->measure == CAPTURE_CLOCK_WALL ? "wall" : "cpu";
+    scalars->n_kinds = N_KINDS;
+    scalars->kinds[KIND_SAMPLES] =
+        (struct profile_kind){profile_add_cstring(build->builder, "samples"), PROFILE_UNIT_COUNT};
+    scalars->kinds[KIND_WEIGHT] =
+        (struct profile_kind){profile_add_cstring(build->builder, time), PROFILE_UNIT_NS};
+}
+
+static void scalars_set(struct build *build)
+{
+    struct profile_scalars *scalars = profile_builder_scalars(build->builder);
+    const struct capture_header *first = &build->recordings[0]->header;
+    build->start_ns = UINT64_MAX;
+    for (size_t i = 0; i < build->n; i++) {
+        const struct capture_header *header = &build->recordings[i]->header;
+        uint64_t up_ns = start_up_ns(build, i);
+        uint64_t start_ns = header->start_time_ns > up_ns ? header->start_time_ns - up_ns : 0;
+        if (start_ns < build->start_ns) {
+            first = header;
+            build->start_ns = start_ns;
+        }
+    }
+    kinds_set(build, scalars);
+    scalars->has_times = true;
+    scalars->start_time_ns = build->start_ns;
+    scalars->start_realtime_ns =
+        first->start_realtime_ns - (first->start_time_ns - build->start_ns);
+    scalars->period = build->measure == CAPTURE_CLOCK_EVENT ? 0 : first->period;
+    for (size_t i = 0; i < build->n; i++) {
+        uint64_t end = add_saturated(recording_start(build, build->recordings[i]),
+                                     recording_length(build->recordings[i]));
+        if (end > scalars->duration_ns)
+            scalars->duration_ns = end;
+    }
+}
+
+static void metadata_add(struct build *build)
+{
+    static const char *const keys[] = {"exe", "cwd", "host", "unwinder", "event"};
+    const struct recording *recording = build->recordings[0];
+    struct text command = recording_info_get(recording, "command");
+    char *words = malloc(command.length + 1);
+    if (words != NULL && command.length != 0) {
+        /* Words joined by NUL become words joined by blanks. */
+        memcpy(words, command.bytes, command.length);
+        for (size_t i = 0; i < command.length; i++) {
+            if (words[i] == '\0')
+                words[i] = ' ';
+        }
+        size_t length = command.length;
+        while (length > 0 && words[length - 1] == ' ')
+            length--;
+        profile_add_metadata(build->builder, "command", words, length);
+    }
+    free(words);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct text value = recording_info_get(recording, keys[i]);
+        if (value.length != 0)
+            profile_add_metadata(build->builder, keys[i], value.bytes, value.length);
+    }
+}
+
+static void metadata_add_u64(struct build *build, const char *key, uint64_t value)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    profile_add_metadata(build->builder, key, digits, (size_t)n);
+}
+
+/* What the account comes to, for who has the profile alone. */
+static void metadata_add_account(struct build *build, const struct account *account)
+{
+    const struct account_sums *sums = &account->all;
+    const char *clock = account_clock_word(account_main_clock(sums))->words;
+    profile_add_metadata(build->builder, "clock", clock, strlen(clock));
+    if (sums->measure == ACCOUNT_EVENTS) {
+        metadata_add_u64(build, "event_period", account->event_period);
+        if (sums->cpu_known)
+            metadata_add_u64(build, "events", sums->cpu_ns);
+        metadata_add_u64(build, "explained_events", sums->weight_ns);
+        return;
+    }
+    metadata_add_u64(build, "frequency_hz", account->frequency_hz);
+    if (sums->cpu_known)
+        metadata_add_u64(build, sums->measure == ACCOUNT_WALL ? "elapsed_ns" : "cpu_ns",
+                         account_wanted_ns(sums));
+    metadata_add_u64(build, "explained_ns", sums->weight_ns);
+    metadata_add_u64(build, "lost_ns", account_lost_ns(sums));
+    metadata_add_u64(build, "truncated_ns", account_cut_ns(sums));
+}
+
+/* The program's name: the last part of its path, or of its first argument. */
+static uint32_t process_name(struct build *build, const struct recording *recording)
+{
+    struct text path = recording_info_get(recording, "exe");
+    if (path.length == 0) {
+        path = recording_info_get(recording, "command");
+        path.length = strnlen(path.bytes, path.length);
+    }
+    const char *slash = memrchr(path.bytes, '/', path.length);
+    if (slash != NULL && slash + 1 < path.bytes + path.length) {
+        path.length -= (size_t)(slash + 1 - path.bytes);
+        path.bytes = slash + 1;
+    }
+    return profile_add_text(build->builder, path.bytes, path.length);
+}
+
+/* Ids of the recording's threads by index in it; heap, NULL when out of memory. */
+static uint32_t *threads_add(struct build *build, const struct recording *recording)
+{
+    uint64_t start = recording_start(build, recording);
+    const struct profile_process process = {
+        .name = process_name(build, recording),
+        .pid = recording->header.pid,
+        .ppid = recording->header.ppid,
+        .start_ns = start,
+        .end_ns = add_saturated(start, recording_length(recording)),
+    };
+    uint32_t process_id = profile_add_process(build->builder, &process);
+    uint32_t *ids = calloc(recording->n_threads + 1, sizeof *ids);
+    for (size_t i = 0; i < recording->n_threads && ids != NULL; i++) {
+        const struct recording_thread *from = &recording->threads[i];
+        bool cpu_known = from->ended && from->end_cpu_ns >= from->start_cpu_ns;
+        const struct profile_thread thread = {
+            .process = process_id,
+            .name = profile_add_text(build->builder, from->name.bytes, from->name.length),
+            .tid = from->tid,
+            .start_ns = add_saturated(start, from->start_ns),
+            .end_ns = add_saturated(start, from->end_ns),
+            .cpu_ns = cpu_known ? from->end_cpu_ns - from->start_cpu_ns : 0,
+        };
+        ids[i] = profile_add_thread(build->builder, &thread);
+    }
+    return ids;
+}
+
+/* What the threads of a process used after their own last word: libc's and the kernel's part of a
+ * thread's end. The process's CPU time has it, its threads' clocks have not. More than this for
+ * each thread must be something else, say threads that are not recorded. */
+#define THREAD_EXIT_MOST_NS UINT64_C(200000)
+
+static uint64_t thread_exit_ns(const struct recording *recording)
+{
+    const struct capture_header *header = &recording->header;
+    uint64_t threads_ns = 0;
+    if (header->end != CAPTURE_EXITED || header->n_threads_missed != 0 || recording->n_threads < 2)
+        return 0;
+    for (size_t i = 0; i < recording->n_threads; i++) {
+        const struct recording_thread *thread = &recording->threads[i];
+        if (!thread->ended || thread->end_cpu_ns < thread->start_cpu_ns)
+            return 0;
+        threads_ns = add_saturated(threads_ns, thread->end_cpu_ns - thread->start_cpu_ns);
+    }
+    uint64_t process_ns =
+        header->end_cpu_ns > header->start_cpu_ns ? header->end_cpu_ns - header->start_cpu_ns : 0;
+    uint64_t most_ns = multiply_saturated(recording->n_threads - 1, THREAD_EXIT_MOST_NS);
+    uint64_t rest_ns = process_ns > threads_ns ? process_ns - threads_ns : 0;
+    return rest_ns <= most_ns ? rest_ns : 0;
+}
+
+/* A weight that no sample stands for, as the frames root and leaf. */
+static void add_measured(struct build *build, const char *root, const char *leaf,
+                         const struct profile_sample *at, uint64_t cpu_ns)
+{
+    const uint64_t values[N_KINDS] = {[KIND_WEIGHT] = cpu_ns};
+    struct profile_sample sample = *at;
+    sample.stack = profile_add_stack(build->builder, 0,
+                                     profile_add_named_frame(build->builder, root, strlen(root)));
+    sample.stack = profile_add_stack(build->builder, sample.stack,
+                                     profile_add_named_frame(build->builder, leaf, strlen(leaf)));
+    profile_add_sample(build->builder, &sample, values);
+}
+
+/* The start-up, which ends where the recording begins, rooted where the loader is; the ends of
+ * threads, rooted where threads are. Both are weights of the first thread. */
+static void measured_add(struct build *build, size_t index, uint32_t thread,
+                         struct account *account)
+{
+    const struct recording *recording = build->recordings[index];
+    if (build->measure != CAPTURE_CLOCK_PERF)
+        return;
+    uint64_t up_ns = start_up_ns(build, index), exit_ns = thread_exit_ns(recording);
+    struct profile_sample at = {.thread = thread, .time_ns = recording_start(build, recording)};
+    if (up_ns != 0) {
+        add_measured(build, "_start", "[start-up]", &at, up_ns);
+        account_add_start_up(account, index, up_ns);
+    }
+    if (exit_ns != 0) {
+        at.time_ns = add_saturated(at.time_ns, recording_length(recording));
+        add_measured(build, "clone3", "[thread exit]", &at, exit_ns);
+        account_add_thread_exit(account, index, exit_ns);
+    }
+}
+
+static bool recording_add(struct build *build, size_t index, struct account *account)
+{
+    const struct recording *recording = build->recordings[index];
+    uint64_t start = recording_start(build, recording);
+    uint32_t *threads = threads_add(build, recording);
+    uint32_t *stacks = calloc(recording->n_nodes, sizeof *stacks);
+    struct label_stacks *labels =
+        label_stacks_create(build->stacks, index, recording, build->builder);
+    bool done = threads != NULL && stacks != NULL && labels != NULL;
+    if (done) {
+        node_stacks_map(build->stacks, index, stacks);
+        measured_add(build, index, threads[0], account);
+    }
+    for (size_t i = 0; i < recording->n_samples && done; i++) {
+        const struct recording_sample *from = &recording->samples[i];
+        uint64_t values[N_KINDS] = {
+            [KIND_SAMPLES] = from->kind == RECORDING_TICK,
+            [KIND_WEIGHT] = multiply_saturated(from->steps, recording->header.period),
+        };
+        bool is_event = build->measure == CAPTURE_CLOCK_EVENT;
+        uint32_t stack = stacks[from->node];
+        if (from->label != 0)
+            done = label_stacks_get(labels, from->label, from->node, &stack);
+        const struct profile_sample sample = {
+            .thread = threads[from->thread],
+            .stack = stack,
+            .time_ns = add_saturated(start, from->time_ns),
+        };
+        profile_add_sample(build->builder, &sample, is_event ? &values[KIND_WEIGHT] : values);
+        node_stacks_weigh(build->stacks, index, from->node, values[KIND_WEIGHT]);
+    }
+    label_stacks_destroy(labels);
+    free(threads);
+    free(stacks);
+    return done;
+}
+
+static uint32_t measure_of(const struct recording *recording)
+{
+    uint32_t clock = recording->header.clock;
+    return clock == CAPTURE_CLOCK_EVENT || clock == CAPTURE_CLOCK_WALL ? clock : CAPTURE_CLOCK_PERF;
+}
+
+static bool is_same_measure(const struct recording *a, const struct recording *b)
+{
+    return measure_of(a) == measure_of(b) &&
+           (measure_of(a) != CAPTURE_CLOCK_EVENT ||
+            text_equal(recording_info_get(a, "event"), recording_info_get(b, "event")));
+}
+
+bool profile_build(const struct recording *const *recordings, size_t n,
+                   const struct build_options *options, struct profile **out,
+                   struct account *account, struct err *err)
+{
+    struct build build = {.recordings = recordings, .n = n};
+    if (n > 0)
+        build.measure = measure_of(recordings[0]);
+    for (size_t i = 1; i < n; i++) {
+        if (!is_same_measure(recordings[0], recordings[i]))
+            return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                            "the recordings measure different things: their weights cannot be "
+                            "added; report them one by one");
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!account_add_recording(account, recordings[i]))
+            return err_fail_memory(err);
+    }
+    if (n == 0)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "no recording");
+    if (!profile_builder_create(&build.builder, err))
+        return false;
+    scalars_set(&build);
+    metadata_add(&build);
+    bool done = node_stacks_create(recordings, n, options, build.builder, &build.stacks, err);
+    for (size_t i = 0; i < n && done; i++)
+        done = recording_add(&build, i, account) || err_fail_memory(err);
+    if (done)
+        done = node_stacks_account(build.stacks, account) || err_fail_memory(err);
+    node_stacks_destroy(build.stacks);
+    if (done)
+        metadata_add_account(&build, account);
+    if (!done) {
+        profile_builder_destroy(build.builder);
+        return false;
+    }
+    return profile_builder_finish(build.builder, out, err);
+}

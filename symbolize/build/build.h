@@ -1,0 +1,38 @@
+/* build.h - recordings to a profile.
+ *
+ *   recordings (one per process) -> distinct addresses per module -> module.h -> frames
+ *                                -> nodes  -> stacks
+ *                                -> samples with both kinds of value -> profile, account
+ *
+ * Kinds      "samples" (count: 1 per sample, 0 for credited weight) and "cpu" (ns: steps * period).
+ * Frames     an address with inlined functions gives several frames, all with its vaddr. Code
+ *            without a name is [libfoo.so+0x1234], code in no module [anon], the unknown outer part
+ *            of a stack [truncated: why]. Frames of libsampler.so itself are left out.
+ * Start-up   what a process used before its recording began (exec, the dynamic loader) is a weight
+ * of its own, `_start;[start-up]`, so that the weights add up to the CPU time of the process.
+ * Thread ends  what threads used after their last word (in libc and the kernel) is measured too, as
+ * the process's CPU time less its threads': `clone3;[thread exit]`.
+ * Memory     proportional to the distinct frames and stacks, and the samples: an address is
+ *            resolved once, however many stacks it is in, and a node mapped once. */
+#ifndef SAMPLER_SYMBOLIZE_BUILD_BUILD_H
+#define SAMPLER_SYMBOLIZE_BUILD_BUILD_H
+
+#include "account/account.h"
+#include "err.h"
+#include "model/profile.h"
+#include "names/names.h"
+#include "recording/recording.h"
+
+struct build_options {
+    enum names_mode names;
+    bool no_inlines;        /* only the function of the symbol table for each address      */
+    const char *debug_root; /* NULL: /usr/lib/debug                                        */
+};
+
+/* Borrows the recordings and the options. `account` is one that account_init made and nothing was
+ * added to; it is filled whether or not the profile can be made. */
+MUST_CHECK bool profile_build(const struct recording *const *recordings, size_t n,
+                              const struct build_options *options, struct profile **out,
+                              struct account *account, struct err *err);
+
+#endif

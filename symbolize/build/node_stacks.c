@@ -1,0 +1,440 @@
+/* node_stacks.c - see node_stacks.h. */
+#include "build/node_stacks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/module_names.h"
+#include "text.h"
+
+/* A module that samples met, the same one for all processes that mapped the same file. */
+struct target {
+    const struct recording_module *module; /* the first one met               */
+    const uint64_t *vaddrs;                /* its part of the distinct ones   */
+    size_t n_vaddrs;
+    struct module_symbols *symbols;
+    uint32_t *functions; /* id in the profile by chain_frame        */
+    uint32_t profile_module;
+    uint64_t self_ns;
+    bool hidden; /* libsampler.so itself                    */
+};
+
+struct lookup {
+    uint32_t target;
+    uint64_t vaddr;
+};
+
+struct node_stacks {
+    const struct recording *const *recordings;
+    size_t n_recordings;
+    const struct build_options *options;
+    struct profile_builder *builder;
+    struct arena *arena;
+    struct array targets; /* struct target                                    */
+    uint32_t **target_of; /* [recording][module index] -> target              */
+    uint64_t *vaddrs;     /* distinct ones, by target, then ascending         */
+};
+
+/* ---- modules ---- */
+
+static bool module_same_file(const struct recording_module *a, const struct recording_module *b)
+{
+    return text_equal(a->path, b->path) && text_equal(a->build_id, b->build_id) &&
+           a->dev == b->dev && a->ino == b->ino && a->size_bytes == b->size_bytes &&
+           a->mtime_s == b->mtime_s;
+}
+
+static bool module_hidden(const struct recording_module *module)
+{
+    static const char suffix[] = "/libsampler.so";
+    const size_t length = sizeof suffix - 1;
+    return module->path.length >= length &&
+           memcmp(module->path.bytes + module->path.length - length, suffix, length) == 0;
+}
+
+/* Index of the target of a module, added if new; UINT32_MAX when out of memory. */
+static uint32_t target_of_module(struct node_stacks *stacks, const struct recording_module *module)
+{
+    for (size_t i = 0; i < stacks->targets.n; i++) {
+        const struct target *target = array_at(&stacks->targets, i);
+        if (module_same_file(target->module, module))
+            return (uint32_t)i;
+    }
+    struct target *target = array_push(&stacks->targets);
+    if (target == NULL)
+        return UINT32_MAX;
+    target->module = module;
+    target->hidden = module_hidden(module);
+    return (uint32_t)(stacks->targets.n - 1);
+}
+
+static bool targets_find(struct node_stacks *stacks)
+{
+    stacks->target_of = arena_array(stacks->arena, stacks->n_recordings, sizeof *stacks->target_of);
+    if (stacks->target_of == NULL)
+        return false;
+    for (size_t r = 0; r < stacks->n_recordings; r++) {
+        const struct recording *recording = stacks->recordings[r];
+        uint32_t *target_of = arena_array(stacks->arena, recording->n_modules, sizeof *target_of);
+        if (target_of == NULL)
+            return false;
+        stacks->target_of[r] = target_of;
+        for (size_t i = 0; i < recording->n_modules; i++) {
+            target_of[i] = target_of_module(stacks, &recording->modules[i]);
+            if (target_of[i] == UINT32_MAX)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- distinct addresses ---- */
+
+/* The address names and lines are looked up at: a return address lies behind its call. */
+static uint64_t lookup_vaddr(const struct recording_node *node)
+{
+    return node->exact || node->offset == 0 ? node->offset : node->offset - 1;
+}
+
+static int lookup_compare(const void *left, const void *right)
+{
+    const struct lookup *a = left;
+    const struct lookup *b = right;
+    if (a->target != b->target)
+        return a->target < b->target ? -1 : 1;
+    return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+static bool lookups_collect(const struct node_stacks *stacks, struct array *lookups)
+{
+    for (size_t r = 0; r < stacks->n_recordings; r++) {
+        const struct recording *recording = stacks->recordings[r];
+        for (size_t i = 1; i < recording->n_nodes; i++) {
+            const struct recording_node *node = &recording->nodes[i];
+            if (node->module == 0)
+                continue;
+            struct lookup *lookup = array_push(lookups);
+            if (lookup == NULL)
+                return false;
+            *lookup = (struct lookup){stacks->target_of[r][node->module - 1], lookup_vaddr(node)};
+        }
+    }
+    return true;
+}
+
+/* Sorts, and gives each target its part of the distinct addresses. */
+static bool lookups_share_out(struct node_stacks *stacks, struct array *lookups)
+{
+    struct lookup *all = lookups->items;
+    if (lookups->n > 1)
+        qsort(all, lookups->n, sizeof *all, lookup_compare);
+    size_t n = 0;
+    for (size_t i = 0; i < lookups->n; i++) {
+        if (i == 0 || lookup_compare(&all[i], &all[n - 1]) != 0)
+            all[n++] = all[i];
+    }
+    stacks->vaddrs = arena_array(stacks->arena, n, sizeof *stacks->vaddrs);
+    if (stacks->vaddrs == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct target *target = array_at(&stacks->targets, all[i].target);
+        stacks->vaddrs[i] = all[i].vaddr;
+        if (target->n_vaddrs++ == 0)
+            target->vaddrs = &stacks->vaddrs[i];
+    }
+    return true;
+}
+
+static bool vaddrs_find(struct node_stacks *stacks)
+{
+    struct array lookups;
+    array_init(&lookups, sizeof(struct lookup));
+    bool done = lookups_collect(stacks, &lookups) && lookups_share_out(stacks, &lookups);
+    array_deinit(&lookups);
+    return done;
+}
+
+/* ---- names ---- */
+
+static uint32_t module_add(struct profile_builder *builder, const struct recording_module *module)
+{
+    char hex[129];
+    size_t n = module->build_id.length < 64 ? module->build_id.length : 64;
+    for (size_t i = 0; i < n; i++)
+        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)module->build_id.bytes[i]);
+    const struct profile_module added = {
+        .path = profile_add_text(builder, module->path.bytes, module->path.length),
+        .build_id = profile_add_text(builder, hex, 2 * n),
+        .start = module->start,
+        .end = module->end,
+    };
+    return profile_add_module(builder, &added);
+}
+
+/* A text of the module's own table in the profile's. */
+static uint32_t text_move(struct node_stacks *stacks, const struct target *target, uint32_t id)
+{
+    struct text text = intern_text(target->symbols->texts, id);
+    return profile_add_text(stacks->builder, text.bytes, text.length);
+}
+
+static bool functions_add(struct node_stacks *stacks, struct target *target)
+{
+    const struct module_symbols *symbols = target->symbols;
+    uint32_t *names = NULL;
+    target->functions = arena_array(stacks->arena, symbols->n_frames, sizeof *target->functions);
+    if (target->functions == NULL ||
+        !module_names_make(symbols, stacks->options->names, stacks->builder, &names))
+        return false;
+    for (size_t i = 0; i < symbols->n_frames; i++) {
+        const struct chain_frame *frame = &symbols->frames[i];
+        if (frame->name == 0)
+            continue;
+        bool declared = frame->decl_file != 0;
+        const struct profile_function function = {
+            .name = names[frame->name],
+            .system_name = text_move(stacks, target, frame->name),
+            .file = text_move(stacks, target, declared ? frame->decl_file : frame->file),
+            .line = declared ? frame->decl_line : 0,
+            .module = target->profile_module,
+        };
+        target->functions[i] = profile_add_function(stacks->builder, &function);
+    }
+    free(names);
+    return true;
+}
+
+static bool targets_resolve(struct node_stacks *stacks, struct err *err)
+{
+    for (size_t i = 0; i < stacks->targets.n; i++) {
+        struct target *target = array_at(&stacks->targets, i);
+        if (target->n_vaddrs == 0 || target->hidden)
+            continue;
+        target->profile_module = module_add(stacks->builder, target->module);
+        if (!module_symbolize(target->module, stacks->options->debug_root, target->vaddrs,
+                              target->n_vaddrs, &target->symbols, err))
+            return false;
+        if (!functions_add(stacks, target))
+            return err_fail_memory(err);
+    }
+    return true;
+}
+
+bool node_stacks_create(const struct recording *const *recordings, size_t n,
+                        const struct build_options *options, struct profile_builder *builder,
+                        struct node_stacks **out, struct err *err)
+{
+    struct node_stacks *stacks = calloc(1, sizeof *stacks);
+    if (stacks == NULL)
+        return err_fail_memory(err);
+    stacks->recordings = recordings;
+    stacks->n_recordings = n;
+    stacks->options = options;
+    stacks->builder = builder;
+    stacks->arena = arena_create();
+    array_init(&stacks->targets, sizeof(struct target));
+    bool done = stacks->arena != NULL && targets_find(stacks) && vaddrs_find(stacks);
+    if (!done)
+        err_fail_memory(err);
+    if (!done || !targets_resolve(stacks, err)) {
+        node_stacks_destroy(stacks);
+        return false;
+    }
+    *out = stacks;
+    return true;
+}
+
+void node_stacks_destroy(struct node_stacks *stacks)
+{
+    if (stacks == NULL)
+        return;
+    for (size_t i = 0; i < stacks->targets.n; i++)
+        module_symbols_destroy(((struct target *)array_at(&stacks->targets, i))->symbols);
+    array_deinit(&stacks->targets);
+    arena_destroy(stacks->arena);
+    free(stacks);
+}
+
+/* ---- nodes to stacks ---- */
+
+static const char *cut_words(uint8_t cut)
+{
+    switch (cut) {
+    case CAPTURE_CUT_NO_RULE:
+        return "[truncated: no unwind rule]";
+    case CAPTURE_CUT_BAD_MEMORY:
+        return "[truncated: unreadable stack]";
+    case CAPTURE_CUT_NO_PROGRESS:
+        return "[truncated: no way outward]";
+    case CAPTURE_CUT_TOO_DEEP:
+        return "[truncated: too deep]";
+    case CAPTURE_CUT_NODES_FULL:
+        return "[truncated: stack table full]";
+    default:
+        return "[truncated: unknown reason]";
+    }
+}
+
+/* `parent` with a frame that is no function of a module. */
+static uint32_t stack_push_words(struct node_stacks *stacks, uint32_t parent, const char *words,
+                                 uint32_t flags)
+{
+    const struct profile_function function = {.name = profile_add_cstring(stacks->builder, words)};
+    const struct profile_frame frame = {
+        .function = profile_add_function(stacks->builder, &function), .flags = flags};
+    return profile_add_stack(stacks->builder, parent, profile_add_frame(stacks->builder, &frame));
+}
+
+/* `parent` with the frame of an address that has no name: [libfoo.so+0x1234]. */
+static uint32_t stack_push_offset(struct node_stacks *stacks, uint32_t parent,
+                                  const struct target *target, uint64_t vaddr)
+{
+    const char *path = target->module->path.bytes;
+    const char *slash = strrchr(path, '/');
+    char name[512];
+    int n = snprintf(name, sizeof name, "[%.400s+0x%" PRIx64 "]", slash == NULL ? path : slash + 1,
+                     vaddr);
+    const struct profile_function function = {
+        .name = profile_add_text(stacks->builder, name, n < 0 ? 0 : (size_t)n),
+        .module = target->profile_module,
+    };
+    const struct profile_frame frame = {
+        .function = profile_add_function(stacks->builder, &function), .address = vaddr};
+    return profile_add_stack(stacks->builder, parent, profile_add_frame(stacks->builder, &frame));
+}
+
+static const struct chain *chain_find(const struct target *target, uint64_t vaddr)
+{
+    size_t low = 0;
+    size_t high = target->n_vaddrs;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (target->vaddrs[middle] < vaddr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &target->symbols->chains[low]; /* every node's address was collected */
+}
+
+/* `parent` with the functions of an address, the outermost one first. */
+static uint32_t stack_push_chain(struct node_stacks *stacks, uint32_t parent,
+                                 const struct target *target, const struct recording_node *node)
+{
+    const struct module_symbols *symbols = target->symbols;
+    const struct chain *chain = chain_find(target, lookup_vaddr(node));
+    size_t outermost = (size_t)chain->first + chain->n - 1;
+    if (chain->n == 0 || symbols->frames[outermost].name == 0)
+        return stack_push_offset(stacks, parent, target, node->offset);
+    size_t innermost = stacks->options->no_inlines ? outermost : chain->first;
+    uint32_t stack = parent;
+    for (size_t i = outermost + 1; i-- > innermost;) {
+        const struct chain_frame *from = &symbols->frames[i];
+        if (from->name == 0)
+            continue;
+        const struct profile_frame frame = {
+            .function = target->functions[i],
+            .line = from->line,
+            .column = from->column,
+            .flags = from->inlined ? PROFILE_FRAME_INLINED : 0,
+            .address = node->offset,
+        };
+        stack =
+            profile_add_stack(stacks->builder, stack, profile_add_frame(stacks->builder, &frame));
+    }
+    return stack;
+}
+
+static uint32_t stack_push_node(struct node_stacks *stacks, size_t index, uint32_t parent,
+                                const struct recording_node *node)
+{
+    if (node->cut != 0)
+        return stack_push_words(stacks, parent, cut_words(node->cut), PROFILE_FRAME_CUT);
+    if (node->unknown)
+        return stack_push_words(stacks, parent, "[unknown module]", 0);
+    if (node->module == 0)
+        return stack_push_words(stacks, parent, "[anon]", 0);
+    const struct target *target =
+        array_at(&stacks->targets, stacks->target_of[index][node->module - 1]);
+    return target->hidden ? parent : stack_push_chain(stacks, parent, target, node);
+}
+
+uint32_t node_stacks_push(struct node_stacks *stacks, size_t index, uint32_t parent, uint32_t node)
+{
+    return stack_push_node(stacks, index, parent, &stacks->recordings[index]->nodes[node]);
+}
+
+void node_stacks_map(struct node_stacks *stacks, size_t index, uint32_t *out)
+{
+    const struct recording *recording = stacks->recordings[index];
+    out[0] = 0;
+    for (size_t i = 1; i < recording->n_nodes; i++) {
+        const struct recording_node *node = &recording->nodes[i];
+        out[i] = stack_push_node(stacks, index, out[node->parent], node);
+    }
+    /* Weight must not vanish with a stack of nothing but hidden frames. */
+    uint32_t own = stack_push_words(stacks, 0, "[sampler]", 0);
+    for (size_t i = 1; i < recording->n_nodes; i++) {
+        if (out[i] == 0)
+            out[i] = own;
+    }
+    out[0] = stack_push_words(stacks, 0, "[unknown stack]", PROFILE_FRAME_CUT);
+}
+
+/* ---- account ---- */
+
+void node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns)
+{
+    const struct recording *recording = stacks->recordings[index];
+    for (; node != 0; node = recording->nodes[node].parent) {
+        uint32_t module = recording->nodes[node].module;
+        if (module == 0)
+            return;
+        struct target *target = array_at(&stacks->targets, stacks->target_of[index][module - 1]);
+        if (target->hidden)
+            continue;
+        if (__builtin_add_overflow(target->self_ns, weight_ns, &target->self_ns))
+            target->self_ns = UINT64_MAX;
+        return;
+    }
+}
+
+/* As hexadecimal digits; NULL when out of memory. */
+static const char *build_id_text(struct account *account, struct text build_id)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_alloc(account->arena, 2 * build_id.length + 1);
+    for (size_t i = 0; text != NULL && i < build_id.length; i++) {
+        unsigned byte = (unsigned char)build_id.bytes[i];
+        text[2 * i] = digits[byte >> 4];
+        text[2 * i + 1] = digits[byte & 15];
+    }
+    return text;
+}
+
+bool node_stacks_account(const struct node_stacks *stacks, struct account *account)
+{
+    for (size_t i = 0; i < stacks->targets.n; i++) {
+        const struct target *target = array_at(&stacks->targets, i);
+        if (target->symbols == NULL)
+            continue;
+        const char *problem = target->symbols->problem;
+        const struct account_module module = {
+            .path =
+                arena_text(account->arena, target->module->path.bytes, target->module->path.length),
+            .problem = arena_text(account->arena, problem, strlen(problem)),
+            .source = target->symbols->source,
+            .self_ns = target->self_ns,
+            .is_image = target->module->image.length != 0,
+            .build_id = build_id_text(account, target->module->build_id),
+        };
+        struct account_module *added = array_push(&account->modules);
+        if (added == NULL || module.path == NULL || module.problem == NULL ||
+            module.build_id == NULL)
+            return false;
+        *added = module;
+    }
+    account_sort_modules(account);
+    return true;
+}

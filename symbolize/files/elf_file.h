@@ -1,0 +1,43 @@
+/* elf_file.h - an ELF file opened for reading names: a thin, careful layer over libelf.
+ *
+ * Only what we can read: 64-bit little-endian ELF of regular files, or an image in memory. Views
+ * into the file live as long as the struct elf_file. Context: one thread at a time per file. */
+#ifndef SAMPLER_SYMBOLIZE_FILES_ELF_FILE_H
+#define SAMPLER_SYMBOLIZE_FILES_ELF_FILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "err.h"
+#include "intern.h"
+
+struct elf_file {
+    Elf *elf;
+    int fd;             /* -1: an image in memory                 */
+    struct stat status; /* of the file, zero for an image         */
+    size_t names_index; /* section that holds the section names   */
+};
+
+MUST_CHECK bool elf_file_open(const char *path, struct elf_file **out, struct err *err);
+
+/* Borrows the image until elf_file_close, which it must outlive; libelf does not write to it. */
+MUST_CHECK bool elf_file_open_image(const void *image, size_t size_bytes, struct elf_file **out,
+                                    struct err *err);
+void elf_file_close(struct elf_file *file); /* takes NULL */
+
+/* The bytes of NT_GNU_BUILD_ID; empty if there is none. */
+struct text elf_file_build_id(const struct elf_file *file);
+
+/* A section by name with its header; NULL if there is none. */
+Elf_Scn *elf_file_section(const struct elf_file *file, const char *name, GElf_Shdr *header);
+
+/* The name of a section, "" if it has none that can be read. */
+const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *header);
+
+/* True when there is DWARF to read: .debug_info, compressed or not. */
+bool elf_file_has_dwarf(const struct elf_file *file);
+
+#endif

@@ -1,0 +1,32 @@
+/* chain.h - what symbolizing an address gives: the functions at it, inlined ones first.
+ *
+ *   address -> { inlined leaf, the function it was inlined into, ..., the function in the symbol
+ * table }
+ *
+ * Texts are ids of the module's own intern table. Plain data, no functions. */
+#ifndef SAMPLER_SYMBOLIZE_NAMES_CHAIN_H
+#define SAMPLER_SYMBOLIZE_NAMES_CHAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct chain_frame {
+    uint32_t name;   /* as the debug information or the symbol table has it (mangled); 0 = none */
+    uint32_t file;   /* being executed: of `line`                                      */
+    uint32_t line;   /* of the address, or of the call of the inlined frame before; 0 = none */
+    uint32_t column; /* from 1; 0 = none                                               */
+    uint32_t decl_file; /* of the function's definition                                   */
+    uint32_t decl_line;
+    uint64_t entry; /* vaddr where the function is entered; 0 = unknown, or inlined */
+    bool inlined;   /* into the next frame of the chain                              */
+    bool unmangled; /* plain name only, though the language has mangled ones         */
+};
+
+/* The frames of one address, leaf first: frames[first .. first + n) of the module; n = 0: no name.
+ */
+struct chain {
+    uint32_t first;
+    uint32_t n;
+};
+
+#endif

@@ -1,0 +1,344 @@
+/* module.c - see module.h. */
+#include "names/module.h"
+
+#include <elfutils/libdw.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "array.h"
+#include "files/debug_file.h"
+#include "files/elf_file.h"
+#include "names/dwarf_names.h"
+#include "names/symbols.h"
+#include "text.h"
+
+/* The result and what it lives in. */
+struct owner {
+    struct module_symbols symbols;
+    struct arena *arena;
+    struct intern *texts;
+    struct array frames;
+};
+
+/* Everything that is open while one module is read. */
+struct work {
+    struct owner *owner;
+    const struct recording_module *module;
+    const char *debug_root;
+    const uint64_t *vaddrs;
+    struct chain *chains;
+    size_t n;
+    struct elf_file
+        *file; /* the module itself, NULL if it cannot be had or is not the one that ran */
+    struct elf_file *debug; /* its debug file, NULL if there is none */
+    struct elf_file *alt;   /* what dwz moved out of it   */
+    char debug_path[PATH_MAX];
+    bool no_memory;
+};
+
+/* The first problem is kept: later ones follow from it. */
+__attribute__((format(printf, 2, 3))) static void problem_set(struct work *work, const char *format,
+                                                              ...)
+{
+    if (work->owner->symbols.problem[0] != '\0')
+        return;
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t length = n < 0 ? 0 : (size_t)n;
+    const char *copy =
+        arena_text(work->owner->arena, text, length < sizeof text ? length : sizeof text - 1);
+    if (copy == NULL)
+        work->no_memory = true;
+    else
+        work->owner->symbols.problem = copy;
+}
+
+/* ---- the files ---- */
+
+/* Whether the file is the one that was mapped: by build id, else by what the system says of it. */
+static bool file_is_the_one(const struct recording_module *module, const struct elf_file *file)
+{
+    struct text build_id = elf_file_build_id(file);
+    if (module->build_id.length != 0)
+        return text_equal(module->build_id, build_id);
+    bool known = module->ino != 0 || module->size_bytes != 0 || module->mtime_s != 0;
+    return !known || (module->dev == (uint64_t)file->status.st_dev &&
+                      module->ino == (uint64_t)file->status.st_ino &&
+                      module->size_bytes == (uint64_t)file->status.st_size &&
+                      module->mtime_s == (uint64_t)file->status.st_mtim.tv_sec);
+}
+
+static void file_open(struct work *work)
+{
+    const struct recording_module *module = work->module;
+    struct err err = ERR_INIT;
+    char text[400];
+    if (module->image.length != 0) {
+        if (!elf_file_open_image(module->image.bytes, module->image.length, &work->file, &err))
+            problem_set(work, "its image in the recording: %s",
+                        err_describe(&err, text, sizeof text));
+        return;
+    }
+    if (memchr(module->path.bytes, 0, module->path.length) != NULL)
+        return; /* no path */
+    if (!elf_file_open(module->path.bytes, &work->file, &err)) {
+        problem_set(work, "%s", err_describe(&err, text, sizeof text));
+    } else if (!file_is_the_one(module, work->file)) {
+        problem_set(work, "%s changed since the program ran (%s); its names are not used",
+                    module->path.bytes,
+                    module->build_id.length != 0 ? "another build id" : "another file or date");
+        elf_file_close(work->file);
+        work->file = NULL;
+    }
+}
+
+/* The file DWARF is read from, NULL if there is none. */
+static struct elf_file *dwarf_file(struct work *work)
+{
+    if (work->file != NULL && elf_file_has_dwarf(work->file))
+        return work->file;
+    work->debug =
+        debug_file_find(work->debug_root, work->module->build_id, work->file,
+                        work->module->path.bytes, work->debug_path, sizeof work->debug_path);
+    return work->debug != NULL && elf_file_has_dwarf(work->debug) ? work->debug : NULL;
+}
+
+/* ---- DWARF ---- */
+
+/* Joins the dwz file to `dwarf`; the handle it adds is returned, NULL if there is none. */
+static Dwarf *alt_join(struct work *work, Dwarf *dwarf, const struct elf_file *from,
+                       const char *from_path)
+{
+    bool wanted;
+    work->alt = debug_file_find_alt(work->debug_root, from, from_path, &wanted);
+    Dwarf *alt = work->alt == NULL ? NULL : dwarf_begin_elf(work->alt->elf, DWARF_C_READ, NULL);
+    if (alt != NULL)
+        dwarf_setalt(dwarf, alt);
+    else if (wanted)
+        problem_set(work, "the file that dwz split off from %s is missing; some names are too",
+                    from_path);
+    return alt;
+}
+
+static void dwarf_read(struct work *work)
+{
+    struct elf_file *file = dwarf_file(work);
+    if (file == NULL)
+        return;
+    const char *path = file == work->debug ? work->debug_path : work->module->path.bytes;
+    Dwarf *dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    if (dwarf == NULL) {
+        problem_set(work, "%s: %s", path, dwarf_errmsg(-1));
+        return;
+    }
+    Dwarf *alt = alt_join(work, dwarf, file, path);
+    const struct dwarf_names_result result = {work->chains, &work->owner->frames,
+                                              work->owner->texts};
+    if (!dwarf_names_find(dwarf, work->vaddrs, work->n, &result))
+        work->no_memory = true;
+    dwarf_end(dwarf);
+    dwarf_end(alt);
+    work->owner->symbols.source = MODULE_DWARF;
+    const char *kept = arena_text(work->owner->arena, path, strlen(path));
+    if (kept == NULL)
+        work->no_memory = true;
+    else
+        work->owner->symbols.debug_path = kept;
+}
+
+/* ---- symbol tables ---- */
+
+static struct chain_frame *frame_at(const struct work *work, size_t index)
+{
+    return array_at(&work->owner->frames, index);
+}
+
+/* The function in the symbol table sense: the last of a chain. */
+static struct chain_frame *outermost(const struct work *work, const struct chain *chain)
+{
+    return chain->n == 0 ? NULL : frame_at(work, (size_t)chain->first + chain->n - 1);
+}
+
+static bool symbols_wanted(const struct work *work)
+{
+    for (size_t i = 0; i < work->n; i++) {
+        const struct chain_frame *frame = outermost(work, &work->chains[i]);
+        if (frame == NULL || frame->name == 0 || frame->unmangled)
+            return true;
+    }
+    return false;
+}
+
+static bool is_mangled(const char *name, size_t length)
+{
+    return length > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
+}
+
+static void frame_name(struct work *work, struct chain_frame *frame, const struct symbol *symbol)
+{
+    if (!intern_add(work->owner->texts, symbol->name, symbol->length, &frame->name))
+        work->no_memory = true;
+}
+
+/* For an address whose function the DWARF does not name: the symbol's name. */
+static void symbol_name_use(struct work *work, size_t index, const struct symbols *symbols)
+{
+    struct chain *chain = &work->chains[index];
+    const struct symbol *symbol = symbols_find(symbols, work->vaddrs[index]);
+    if (symbol == NULL)
+        return;
+    if (chain->n == 0) {
+        chain->first = (uint32_t)work->owner->frames.n;
+        if (array_push(&work->owner->frames) == NULL) {
+            work->no_memory = true;
+            return;
+        }
+        chain->n = 1;
+    }
+    frame_name(work, outermost(work, chain), symbol);
+}
+
+/* For a function with a plain name though its symbol's is mangled (static functions of C++, all of
+ * clang -gmlt): the symbol's, as it says more. */
+static void mangled_name_use(struct work *work, struct chain_frame *frame,
+                             const struct symbols *symbols)
+{
+    const struct symbol *symbol = symbols_find(symbols, frame->entry);
+    if (symbol != NULL && symbol->vaddr == frame->entry && is_mangled(symbol->name, symbol->length))
+        frame_name(work, frame, symbol);
+}
+
+/* Functions of C that are exported under another name than they were written with are known by that
+ * one: malloc, not __libc_malloc. */
+static void exported_names_use(struct work *work)
+{
+    struct symbols symbols;
+    if (work->file == NULL || work->owner->symbols.source != MODULE_DWARF)
+        return;
+    symbols_init(&symbols, work->owner->arena);
+    if (!symbols_add_exported(&symbols, work->file))
+        work->no_memory = true;
+    symbols_finish(&symbols);
+    for (size_t i = 0; i < work->n && !work->no_memory; i++) {
+        struct chain_frame *frame = outermost(work, &work->chains[i]);
+        if (frame == NULL || frame->name == 0 || frame->entry == 0)
+            continue;
+        struct text name = intern_text(work->owner->texts, frame->name);
+        const struct symbol *symbol = symbols_find(&symbols, frame->entry);
+        if (symbol != NULL && symbol->vaddr == frame->entry && !symbol->sizeless &&
+            !is_mangled(name.bytes, name.length))
+            frame_name(work, frame, symbol);
+    }
+    symbols_deinit(&symbols);
+}
+
+static void symbols_load(struct work *work, struct symbols *symbols)
+{
+    bool done = true;
+    if (work->debug != NULL)
+        done = symbols_add_file(symbols, work->debug);
+    if (done && work->file != NULL && !symbols->has_symtab)
+        done = symbols_add_file(symbols, work->file);
+    symbols_finish(symbols);
+    if (done && work->file != NULL)
+        done = symbols_add_plt(symbols, work->file);
+    symbols_finish(symbols);
+    if (!done)
+        work->no_memory = true;
+}
+
+static void symbols_read(struct work *work)
+{
+    if (!symbols_wanted(work))
+        return;
+    struct symbols symbols;
+    symbols_init(&symbols, work->owner->arena);
+    symbols_load(work, &symbols);
+    for (size_t i = 0; i < work->n && !work->no_memory; i++) {
+        struct chain_frame *frame = outermost(work, &work->chains[i]);
+        if (frame == NULL || frame->name == 0)
+            symbol_name_use(work, i, &symbols);
+        else if (frame->unmangled)
+            mangled_name_use(work, frame, &symbols);
+    }
+    if (work->owner->symbols.source == MODULE_NO_NAMES && symbols.n_sorted != 0)
+        work->owner->symbols.source = symbols.has_symtab ? MODULE_SYMTAB : MODULE_DYNSYM;
+    symbols_deinit(&symbols);
+}
+
+/* ---- all together ---- */
+
+static struct owner *owner_create(void)
+{
+    struct owner *owner = calloc(1, sizeof *owner);
+    if (owner == NULL)
+        return NULL;
+    owner->symbols.debug_path = "";
+    owner->symbols.problem = "";
+    array_init(&owner->frames, sizeof(struct chain_frame));
+    owner->arena = arena_create();
+    owner->texts = owner->arena == NULL ? NULL : intern_create(owner->arena);
+    if (owner->texts == NULL) {
+        module_symbols_destroy(&owner->symbols);
+        return NULL;
+    }
+    return owner;
+}
+
+void module_symbols_destroy(struct module_symbols *symbols)
+{
+    if (symbols == NULL)
+        return;
+    struct owner *owner = (struct owner *)symbols;
+    array_deinit(&owner->frames);
+    intern_destroy(owner->texts);
+    arena_destroy(owner->arena);
+    free(owner);
+}
+
+bool module_symbolize(const struct recording_module *module, const char *debug_root,
+                      const uint64_t *vaddrs, size_t n, struct module_symbols **out,
+                      struct err *err)
+{
+    struct owner *owner = owner_create();
+    if (owner == NULL)
+        return err_fail_memory(err);
+    struct work work = {
+        .owner = owner,
+        .module = module,
+        .debug_root = debug_root == NULL ? DEBUG_FILE_ROOT : debug_root,
+        .vaddrs = vaddrs,
+        .n = n,
+        .chains = arena_array(owner->arena, n, sizeof(struct chain)),
+    };
+    if (work.chains == NULL) {
+        module_symbols_destroy(&owner->symbols);
+        return err_fail_memory(err);
+    }
+    file_open(&work);
+    dwarf_read(&work);
+    symbols_read(&work);
+    exported_names_use(&work);
+    if (owner->symbols.source < MODULE_DWARF)
+        problem_set(&work, "%s", MODULE_PROBLEM_NO_DEBUG);
+    elf_file_close(work.alt);
+    elf_file_close(work.debug);
+    elf_file_close(work.file);
+    if (work.no_memory) {
+        module_symbols_destroy(&owner->symbols);
+        return err_fail_memory(err);
+    }
+    owner->symbols.texts = owner->texts;
+    owner->symbols.chains = work.chains;
+    owner->symbols.n_chains = n;
+    owner->symbols.frames = owner->frames.items;
+    owner->symbols.n_frames = owner->frames.n;
+    *out = &owner->symbols;
+    return true;
+}

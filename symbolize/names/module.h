@@ -1,0 +1,47 @@
+/* module.h - the names and lines of one module's addresses.
+ *
+ *   module of a recording -> its file, if it still is the one that ran
+ *                         -> its debug file -> DWARF -> chains
+ *                         -> symbol tables, PLT      -> names for the rest
+ *
+ * Nothing that is wrong with the files is an error: it costs the module its names, and `problem`
+ * says so. Errors are out of memory only. */
+#ifndef SAMPLER_SYMBOLIZE_NAMES_MODULE_H
+#define SAMPLER_SYMBOLIZE_NAMES_MODULE_H
+
+#include <stdint.h>
+
+#include "err.h"
+#include "intern.h"
+#include "names/chain.h"
+#include "recording/recording.h"
+
+/* The best source of names there was, the better the higher. */
+enum module_source {
+    MODULE_NO_NAMES, /* no file, or not the one that ran, or nothing in it       */
+    MODULE_DYNSYM,   /* exported functions only                                  */
+    MODULE_SYMTAB,   /* all functions, no lines                                  */
+    MODULE_DWARF     /* lines and inlined frames                                 */
+};
+
+/* The one problem that installing debug information mends. */
+#define MODULE_PROBLEM_NO_DEBUG "no debug information for it"
+
+struct module_symbols {
+    enum module_source source;
+    const char *debug_path;     /* file the debug information is from, "" if none            */
+    const char *problem;        /* why there is not more, "" if there is nothing to complain */
+    const struct intern *texts; /* texts of the frames                                       */
+    const struct chain *chains; /* of address i of those asked for                           */
+    const struct chain_frame *frames;
+    size_t n_chains;
+    size_t n_frames;
+};
+
+/* `vaddrs` sorted and distinct. `debug_root` NULL: /usr/lib/debug. Borrows all. */
+MUST_CHECK bool module_symbolize(const struct recording_module *module, const char *debug_root,
+                                 const uint64_t *vaddrs, size_t n, struct module_symbols **out,
+                                 struct err *err);
+void module_symbols_destroy(struct module_symbols *symbols); /* takes NULL */
+
+#endif

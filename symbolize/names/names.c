@@ -1,0 +1,247 @@
+/* names.c - see names.h.
+ *
+ * libiberty's demanglers are used through their callbacks: the text goes straight into our buffer,
+ * and a name that wants more than it holds is abandoned there and then. That matters because a name
+ * of a hundred characters can stand for a text of gigabytes (each substitution doubling the one
+ * before), and a module may come from anywhere. */
+#include "names/names.h"
+
+#include <demangle.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As c++filt: parameters, const and the like, std::string in full where the name says so. */
+#define FULL_CXX (DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE)
+#define NO_PARAMETERS_CXX (DMGL_ANSI | DMGL_VERBOSE)
+
+#define PLT_SUFFIX "@plt"
+#define PLT_SUFFIX_LENGTH (sizeof PLT_SUFFIX - 1)
+
+struct output {
+    struct names_buffer *buffer;
+    jmp_buf too_long;
+};
+
+/* Leaves the demangler when the buffer is full. Its callback form keeps its state on the stack. */
+static void output_add(const char *text, size_t length, void *opaque)
+{
+    struct output *output = opaque;
+    struct names_buffer *buffer = output->buffer;
+    if (length >= sizeof buffer->text - buffer->length)
+        longjmp(output->too_long, 1); /* NOLINT(cert-err52-cpp): the only way to stop it */
+    memcpy(buffer->text + buffer->length, text, length);
+    buffer->length += length;
+}
+
+typedef int callback_demangler(const char *name, int options, demangle_callbackref callback,
+                               void *opaque);
+
+/* A demangled text that comes as a heap string: only D's demangler, whose output is linear in the
+ * name. */
+static bool demangle_d(const char *name, struct names_buffer *buffer)
+{
+    char *text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
+    if (text == NULL)
+        return false;
+    size_t length = strlen(text);
+    bool fits = length < sizeof buffer->text;
+    if (fits) {
+        memcpy(buffer->text, text, length + 1);
+        buffer->length = length;
+    }
+    free(text);
+    return fits;
+}
+
+static bool demangle_with(callback_demangler *demangler, const char *name, int options,
+                          struct names_buffer *buffer)
+{
+    struct output output = {.buffer = buffer};
+    buffer->length = 0;
+    if (setjmp(output.too_long) != 0) /* NOLINT(cert-err52-cpp): see output_add */
+        return false;
+    if (demangler(name, options, output_add, &output) == 0)
+        return false;
+    buffer->text[buffer->length] = '\0';
+    return buffer->length > 0;
+}
+
+/* ---- clone suffixes ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_identifier(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool clone_word_known(const char *word, size_t length)
+{
+    /* gcc: cold to localalias; clang: llvm and __uniq. */
+    static const char *const known[] = {"cold",     "isra",       "constprop", "part",
+                                        "lto_priv", "localalias", "llvm",      "__uniq"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strlen(known[i]) == length && memcmp(known[i], word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* True when all from the point on is clone words and their numbers: ".isra.0.cold". */
+static bool is_clone_suffix(const char *point)
+{
+    bool first = true;
+    while (*point == '.') {
+        const char *word = point + 1;
+        size_t length = strcspn(word, ".");
+        bool number = length > 0 && strspn(word, "0123456789") == length;
+        if (!clone_word_known(word, length) && (first || !number))
+            return false;
+        first = false;
+        point = word + length;
+    }
+    return !first;
+}
+
+/* Length of the name without its clone suffixes. */
+static size_t base_length(const char *name)
+{
+    const char *point = name[0] == '\0' ? NULL : strchr(name + 1, '.');
+    while (point != NULL && !is_clone_suffix(point))
+        point = strchr(point + 1, '.');
+    return point == NULL ? strlen(name) : (size_t)(point - name);
+}
+
+/* ---- short names ---- */
+
+/* Length of the operator's symbol at `text` if it is one made of brackets, else 0. */
+static size_t operator_symbol_length(const char *text)
+{
+    static const char *const symbols[] = {"<=>", "<<=", ">>=", "->*", "<<", "<=", ">>",
+                                          ">=",  "->",  "()",  "[]",  "<",  ">"};
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        size_t length = strlen(symbols[i]);
+        if (strncmp(text, symbols[i], length) == 0)
+            return length;
+    }
+    return 0;
+}
+
+/* Behind the '>' that closes the '<' at `text`, NULL if none does. What stands in parentheses is
+ * jumped over: a comparison is always written in them. */
+static const char *template_end(const char *text)
+{
+    size_t depth = 0;
+    size_t parentheses = 0;
+    for (; *text != '\0'; text++) {
+        if (*text == '(')
+            parentheses++;
+        else if (*text == ')' && parentheses > 0)
+            parentheses--;
+        else if (parentheses != 0)
+            continue;
+        else if (*text == '<')
+            depth++;
+        else if (*text == '>' && text[-1] != '-' && --depth == 0)
+            return text + 1;
+    }
+    return NULL;
+}
+
+/* Where the template arguments at `text` begin to matter: "<int>" behind a name, "::<i32>" behind a
+ * Rust path, " <int>" behind an operator. A '<' elsewhere begins a Rust path "<T as Trait>". */
+static const char *template_start(const char *text, char before, bool after_operator)
+{
+    if (*text == '<' && (is_identifier(before) || after_operator || before == ']'))
+        return text;
+    if (strncmp(text, "::<", 3) == 0)
+        return text + 2;
+    if (after_operator && strncmp(text, " <", 2) == 0)
+        return text + 1;
+    return NULL;
+}
+
+/* Drops template arguments in place. */
+static void templates_drop(struct names_buffer *buffer)
+{
+    static const char word[] = "operator";
+    const size_t word_length = sizeof word - 1;
+    const char *in = buffer->text;
+    char *out = buffer->text;
+    char before = '\0';
+    bool after_operator = false;
+    while (*in != '\0') {
+        const char *start = template_start(in, before, after_operator);
+        const char *end = start == NULL ? NULL : template_end(start);
+        if (end != NULL) {
+            in = end;
+            before = '>';
+            after_operator = false;
+            continue;
+        }
+        size_t n = 1;
+        after_operator = false;
+        if (!is_identifier(before) && strncmp(in, word, word_length) == 0 &&
+            !is_identifier(in[word_length])) {
+            n = word_length + operator_symbol_length(in + word_length);
+            after_operator = true;
+        }
+        before = in[n - 1];
+        memmove(out, in, n);
+        out += n;
+        in += n;
+    }
+    *out = '\0';
+    buffer->length = (size_t)(out - buffer->text);
+}
+
+/* ---- all together ---- */
+
+static bool demangle_base(enum names_mode mode, struct names_buffer *buffer)
+{
+    const char *base = buffer->base;
+    if (base[0] != '_')
+        return false;
+    /* Rust's old scheme is C++'s with a hash at the end, so it is asked first. */
+    if ((base[1] == 'R' || base[1] == 'Z') &&
+        demangle_with(rust_demangle_callback, base, 0, buffer))
+        return true;
+    if (base[1] == 'Z')
+        return demangle_with(cplus_demangle_v3_callback, base,
+                             mode == NAMES_SHORT ? NO_PARAMETERS_CXX : FULL_CXX, buffer);
+    return base[1] == 'D' && demangle_d(base, buffer);
+}
+
+/* Whether the name is that of a PLT entry, whose suffix stays. */
+static bool is_plt(const char *name)
+{
+    size_t length = strlen(name);
+    return length > PLT_SUFFIX_LENGTH &&
+           memcmp(name + length - PLT_SUFFIX_LENGTH, PLT_SUFFIX, PLT_SUFFIX_LENGTH) == 0;
+}
+
+const char *demangle(const char *name, enum names_mode mode, struct names_buffer *buffer)
+{
+    if (mode == NAMES_RAW)
+        return name;
+    bool plt = is_plt(name);
+    size_t length = plt ? strlen(name) - PLT_SUFFIX_LENGTH : base_length(name);
+    if (length == 0 || length >= sizeof buffer->base)
+        return name;
+    memcpy(buffer->base, name, length);
+    buffer->base[length] = '\0';
+    if (!demangle_base(mode, buffer))
+        return plt || name[length] == '\0' ? name : buffer->base;
+    if (mode == NAMES_SHORT)
+        templates_drop(buffer);
+    if (plt && buffer->length + PLT_SUFFIX_LENGTH < sizeof buffer->text) {
+        memcpy(buffer->text + buffer->length, PLT_SUFFIX, sizeof PLT_SUFFIX);
+        buffer->length += PLT_SUFFIX_LENGTH;
+    }
+    return buffer->text;
+}

@@ -1,0 +1,184 @@
+/* plt.c - names for the entries of procedure linkage tables: malloc@plt.
+ *
+ *   entry -> the GOT slot it jumps through (or the relocation index it pushes) -> relocation ->
+ * name
+ *
+ * Reading the entry's own instructions makes one rule do for every layout linkers have come up
+ * with: lazy and eager, with and without IBT, .plt, .plt.sec and .plt.got. x86-64 only. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/symbols.h"
+
+#define PLT_ENTRY_BYTES 16u
+#define NAME_MAX_BYTES 4096u
+
+struct slot {
+    uint64_t got_vaddr; /* where the relocation puts the address */
+    const char *name;   /* "" for an IRELATIVE one               */
+    uint64_t addend;    /* its resolver                          */
+};
+
+struct plt {
+    struct symbols *symbols;
+    const struct elf_file *file;
+    struct array slots; /* struct slot, sorted by got_vaddr       */
+    struct array lazy;  /* struct slot of .rela.plt, in its order */
+    bool no_memory;
+};
+
+/* Name of symbol `index` of the table `table_index`, "" if it cannot be read. */
+static const char *relocation_name(const struct elf_file *file, size_t table_index, size_t index)
+{
+    Elf_Scn *section = elf_getscn(file->elf, table_index);
+    GElf_Shdr header;
+    GElf_Sym symbol;
+    if (section == NULL || gelf_getshdr(section, &header) == NULL || index > INT32_MAX)
+        return "";
+    Elf_Data *data = elf_getdata(section, NULL);
+    if (data == NULL || data->d_buf == NULL || gelf_getsym(data, (int)index, &symbol) == NULL)
+        return "";
+    const char *name = elf_strptr(file->elf, header.sh_link, symbol.st_name);
+    return name == NULL ? "" : name;
+}
+
+static void slot_add(struct plt *plt, struct array *slots, const struct slot *slot)
+{
+    struct slot *added = array_push(slots);
+    if (added == NULL)
+        plt->no_memory = true;
+    else
+        *added = *slot;
+}
+
+static void relocations_read(struct plt *plt, Elf_Scn *section, const GElf_Shdr *header)
+{
+    bool of_plt = strcmp(elf_file_section_name(plt->file, header), ".rela.plt") == 0;
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t n = data == NULL || data->d_buf == NULL ? 0 : data->d_size / sizeof(Elf64_Rela);
+    for (size_t i = 0; i < n && i <= INT32_MAX && !plt->no_memory; i++) {
+        GElf_Rela raw;
+        if (gelf_getrela(data, (int)i, &raw) == NULL)
+            return;
+        uint64_t type = GELF_R_TYPE(raw.r_info);
+        bool named = type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+        if (!named && type != R_X86_64_IRELATIVE && !of_plt)
+            continue;
+        const struct slot slot = {
+            .got_vaddr = raw.r_offset,
+            .name =
+                named ? relocation_name(plt->file, header->sh_link, GELF_R_SYM(raw.r_info)) : "",
+            .addend = (uint64_t)raw.r_addend,
+        };
+        slot_add(plt, &plt->slots, &slot);
+        if (of_plt)
+            slot_add(plt, &plt->lazy, &slot);
+    }
+}
+
+static int slot_compare(const void *left, const void *right)
+{
+    uint64_t a = ((const struct slot *)left)->got_vaddr;
+    uint64_t b = ((const struct slot *)right)->got_vaddr;
+    return a < b ? -1 : a > b;
+}
+
+static const struct slot *slot_find(const struct plt *plt, uint64_t got_vaddr)
+{
+    const struct slot key = {.got_vaddr = got_vaddr};
+    if (plt->slots.n == 0)
+        return NULL;
+    return bsearch(&key, plt->slots.items, plt->slots.n, sizeof key, slot_compare);
+}
+
+/* The slot an entry stands for, NULL if it is none (the first entry, padding). */
+static const struct slot *entry_decode(const struct plt *plt, const uint8_t *code, size_t n,
+                                       uint64_t vaddr)
+{
+    for (size_t i = 0; i + 6 <= n; i++) {
+        int32_t displacement;
+        memcpy(&displacement, code + i + 2, 4);
+        if (code[i] == 0xff && code[i + 1] == 0x35)
+            return NULL; /* push GOT[1](%rip): the entry all lazy ones jump to */
+        if (code[i] == 0xff && code[i + 1] == 0x25) /* jmp *slot(%rip) */
+            return slot_find(plt, vaddr + i + 6 + (uint64_t)(int64_t)displacement);
+        uint32_t index;
+        memcpy(&index, code + i + 1, 4);
+        if (code[i] == 0x68 && index < plt->lazy.n) /* push $index: a lazy entry with IBT */
+            return array_at(&plt->lazy, index);
+    }
+    return NULL;
+}
+
+static void entry_add(struct plt *plt, const struct slot *slot, uint64_t vaddr, uint64_t end)
+{
+    char name[NAME_MAX_BYTES];
+    const char *target = slot->name;
+    size_t length = strlen(target);
+    if (length == 0) { /* IRELATIVE: named after its resolver, as the function it chooses for */
+        const struct symbol *resolver = symbols_find(plt->symbols, slot->addend);
+        if (resolver == NULL)
+            return;
+        target = resolver->name;
+        length = resolver->length;
+    }
+    if (length >= sizeof name)
+        return;
+    int n = snprintf(name, sizeof name, "%.*s@plt", (int)length, target);
+    if (n <= 0 || (size_t)n >= sizeof name)
+        return;
+    const char *kept = arena_text(plt->symbols->arena, name, (size_t)n);
+    const struct symbol symbol = {vaddr, end, kept, (uint32_t)n, 0, false};
+    if (kept == NULL || !symbols_add(plt->symbols, &symbol))
+        plt->no_memory = true;
+}
+
+static void section_read(struct plt *plt, Elf_Scn *section, const GElf_Shdr *header)
+{
+    Elf_Data *data = elf_rawdata(section, NULL);
+    if (data == NULL || data->d_buf == NULL)
+        return;
+    size_t entry_bytes = header->sh_entsize == 8 ? 8 : PLT_ENTRY_BYTES;
+    for (size_t at = 0; at + entry_bytes <= data->d_size && !plt->no_memory; at += entry_bytes) {
+        uint64_t vaddr = header->sh_addr + at;
+        const struct slot *slot =
+            entry_decode(plt, (const uint8_t *)data->d_buf + at, entry_bytes, vaddr);
+        if (slot == NULL)
+            continue;
+        entry_add(plt, slot, vaddr, vaddr + entry_bytes);
+    }
+}
+
+static void sections_each(struct plt *plt, bool relocations)
+{
+    for (Elf_Scn *section = elf_nextscn(plt->file->elf, NULL); section != NULL;
+         section = elf_nextscn(plt->file->elf, section)) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == NULL)
+            continue;
+        bool is_plt = header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_EXECINSTR) != 0 &&
+                      strncmp(elf_file_section_name(plt->file, &header), ".plt", 4) == 0;
+        if (relocations && header.sh_type == SHT_RELA)
+            relocations_read(plt, section, &header);
+        else if (!relocations && is_plt)
+            section_read(plt, section, &header);
+    }
+}
+
+bool symbols_add_plt(struct symbols *symbols, const struct elf_file *file)
+{
+    GElf_Ehdr header;
+    if (gelf_getehdr(file->elf, &header) == NULL || header.e_machine != EM_X86_64)
+        return true;
+    struct plt plt = {.symbols = symbols, .file = file};
+    array_init(&plt.slots, sizeof(struct slot));
+    array_init(&plt.lazy, sizeof(struct slot));
+    sections_each(&plt, true);
+    if (plt.slots.n > 1)
+        qsort(plt.slots.items, plt.slots.n, sizeof(struct slot), slot_compare);
+    sections_each(&plt, false);
+    array_deinit(&plt.slots);
+    array_deinit(&plt.lazy);
+    return !plt.no_memory;
+}

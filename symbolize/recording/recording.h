@@ -1,0 +1,129 @@
+/* recording.h - reader of what include/capture.h describes.
+ *
+ *   file or bytes -> header -> chunks sorted by (stream, sequence) -> records -> tables below
+ *
+ * Takes any prefix   A recording that is still being written, or was cut anywhere, yields all that
+ * was committed in the bytes present. Only what makes everything unusable (no whole header, another
+ * file type, another version) is an error; anything else that is damaged becomes a warning and
+ * costs at most the rest of its own stream, because nodes are numbered by their order in it.
+ * Bounded            by the bytes present: no count of the file is believed before its bytes are
+ * there. A file is read with pread, a chunk at a time, so that one that shrinks meanwhile gives a
+ * shorter recording and not a fault.
+ * Owner              The recording owns all it shows; it dies by recording_destroy. Immutable. */
+#ifndef SAMPLER_SYMBOLIZE_RECORDING_RECORDING_H
+#define SAMPLER_SYMBOLIZE_RECORDING_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture.h"
+#include "err.h"
+#include "intern.h"
+
+struct recording_module {
+    uint32_t id;    /* as the recording numbers it                          */
+    uint32_t flags; /* enum capture_module_flag                             */
+    uint64_t start; /* mapped range, half-open                              */
+    uint64_t end;
+    uint64_t bias; /* pc - vaddr                                           */
+    uint64_t dev;  /* identity of the file; all zero: no such file          */
+    uint64_t ino;
+    uint64_t size_bytes;
+    uint64_t mtime_s;
+    struct text build_id; /* raw bytes, may be empty                              */
+    struct text path;
+    struct text image; /* of a module that is no file; empty if there is none  */
+};
+
+/* Nodes of all streams in one table; nodes[0] is the "none" entry. */
+struct recording_node {
+    uint32_t parent; /* index in nodes, < this one; 0 = outermost             */
+    uint32_t module; /* index in modules + 1; 0 = code in no module           */
+    uint8_t exact;   /* 1: look up `offset`, 0: look up `offset` - 1          */
+    uint8_t cut;     /* enum capture_cut, 0 = a frame; no frame else is set   */
+    uint8_t unknown; /* 1: named a module the recording does not hold         */
+    uint64_t offset; /* pc - bias of the module, or the pc                    */
+};
+
+struct recording_thread {
+    uint64_t tid;
+    struct text name;      /* the last one it had                                  */
+    uint64_t start_ns;     /* since the recording's start                          */
+    uint64_t end_ns;       /* of its end, or of its last sample                    */
+    uint64_t start_cpu_ns; /* of the thread when its sampling began                */
+    uint64_t end_cpu_ns;   /* meaningful when `ended`                              */
+    uint32_t clock;        /* enum capture_clock it got                            */
+    uint32_t clock_errno;  /* of the better clock that failed, 0 = none            */
+    bool ended;
+};
+
+enum recording_sample_kind { RECORDING_TICK, RECORDING_CREDIT };
+
+struct recording_sample {
+    uint64_t time_ns; /* since the recording's start                          */
+    uint64_t steps;   /* weight in periods, may be 0                          */
+    uint32_t thread;  /* index in threads                                     */
+    uint32_t node;    /* index in nodes, 0 = the empty stack                  */
+    uint32_t label;   /* of the thread, in labels; 0 = none                   */
+    enum recording_sample_kind kind;
+};
+
+/* A program that was started and cannot be recorded. */
+struct recording_child {
+    uint64_t time_ns; /* since the recording's start */
+    uint32_t why;     /* enum capture_child          */
+    struct text path;
+};
+
+/* Sampling of the process stopped, or went on. */
+struct recording_pause {
+    uint64_t time_ns; /* since the recording's start */
+    bool stops;
+};
+
+struct recording_info {
+    struct text key;
+    struct text value;
+};
+
+struct recording_warning {
+    uint64_t offset; /* in the file, ERR_NO_OFFSET if it has none            */
+    struct text text;
+};
+
+/* Later warnings are counted, not kept. */
+#define RECORDING_MAX_WARNINGS 100
+
+struct recording {
+    struct capture_header header; /* as it stood when it was read                         */
+    bool cut;                     /* the file ends before the recording did               */
+    const struct recording_module *modules;
+    const struct recording_node *nodes;
+    const struct recording_thread *threads;
+    const struct recording_sample *samples; /* per stream in order of recording           */
+    const struct recording_info *infos;
+    const struct recording_warning *warnings;
+    const struct recording_child *children; /* in no order */
+    size_t n_children;
+    const struct intern *labels;          /* texts given by the program; 0 is none                */
+    const struct recording_pause *pauses; /* in order of time                         */
+    size_t n_pauses;
+    size_t n_modules, n_nodes, n_threads, n_samples, n_infos, n_warnings;
+    size_t n_warnings_dropped; /* beyond RECORDING_MAX_WARNINGS                        */
+};
+
+/* Both borrow their input for the call. */
+MUST_CHECK bool recording_read_file(const char *path, struct recording **out, struct err *err);
+MUST_CHECK bool recording_read_memory(const void *data, size_t size_bytes, struct recording **out,
+                                      struct err *err);
+void recording_destroy(struct recording *recording); /* takes NULL */
+
+/* The value of an INFO record, the last one of that key; empty text if there is none. */
+struct text recording_info_get(const struct recording *recording, const char *key);
+
+/* Nanoseconds of the recording's length during which sampling was stopped; `length_ns` is that
+ * length. */
+uint64_t recording_paused_ns(const struct recording *recording, uint64_t length_ns);
+
+#endif

@@ -1,0 +1,505 @@
+/* records.c - the records of a stream, one function per tag; see parts.h.
+ *
+ * A record is read in whole before any of it counts, so a record cut in the middle leaves no
+ * trace. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/parts.h"
+#include "saturated.h"
+#include "text.h"
+
+/* A module's image is code of the kernel's vdso: a few pages. */
+#define IMAGE_MAX_BYTES ((uint64_t)1 << 20)
+#define IMAGE_MAX_PIECES 4096u
+
+/* Far above what a process has (capture stops at 4096); keeps the search below linear in practice.
+ */
+#define MODULES_LIMIT 16384u
+
+static uint64_t time_scale(const struct reader *reader, uint64_t units)
+{
+    return multiply_saturated(units, reader->time_unit_ns);
+}
+
+/* A view into the chunk; copy it with text_keep before the chunk goes. */
+static struct text text_read(struct cursor *c)
+{
+    uint64_t length = cursor_uleb128(c);
+    if (length > cursor_left(c)) {
+        cursor_fail(c);
+        return (struct text){"", 0};
+    }
+    const uint8_t *bytes = cursor_bytes(c, (size_t)length);
+    return bytes == NULL ? (struct text){"", 0} : (struct text){(const char *)bytes, length};
+}
+
+static struct text text_keep(struct reader *reader, struct text view)
+{
+    const char *copy = arena_text(reader->arena, view.bytes, view.length);
+    if (copy == NULL) {
+        reader->no_memory = true;
+        return (struct text){"", 0};
+    }
+    return (struct text){copy, view.length};
+}
+
+static uint32_t u32_read(struct cursor *c)
+{
+    uint64_t value = cursor_uleb128(c);
+    if (value > UINT32_MAX)
+        cursor_fail(c);
+    return (uint32_t)value;
+}
+
+/* The stream's current thread; one of unknown id where the recording names none. */
+static struct recording_thread *thread_now(struct reader *reader, struct stream_state *stream)
+{
+    if (!stream->has_thread) {
+        struct recording_thread *thread = array_push(&reader->threads);
+        if (thread == NULL) {
+            reader->no_memory = true;
+            return NULL;
+        }
+        thread->name = (struct text){"", 0};
+        stream->thread = (uint32_t)(reader->threads.n - 1);
+        stream->has_thread = true;
+    }
+    return array_at(&reader->threads, stream->thread);
+}
+
+static void info_read(struct reader *reader, struct cursor *c)
+{
+    struct text key = text_read(c);
+    struct text value = text_read(c);
+    if (c->failed)
+        return;
+    struct recording_info *info = array_push(&reader->infos);
+    if (info == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    info->key = text_keep(reader, key);
+    info->value = text_keep(reader, value);
+}
+
+static void thread_start_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
+{
+    uint64_t tid = cursor_uleb128(c);
+    uint64_t start = cursor_uleb128(c);
+    uint64_t cpu_ns = cursor_uleb128(c);
+    struct text name = text_read(c);
+    if (c->failed)
+        return;
+    stream->has_thread = false;
+    stream->label = 0;
+    struct recording_thread *thread = thread_now(reader, stream);
+    if (thread == NULL)
+        return;
+    stream->time_ns = time_scale(reader, start);
+    thread->tid = tid;
+    thread->start_ns = stream->time_ns;
+    thread->end_ns = stream->time_ns;
+    thread->start_cpu_ns = cpu_ns;
+    thread->name = text_keep(reader, name);
+}
+
+static void thread_name_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
+{
+    struct text name = text_read(c);
+    if (c->failed)
+        return;
+    struct recording_thread *thread = thread_now(reader, stream);
+    if (thread != NULL)
+        thread->name = text_keep(reader, name);
+}
+
+static void thread_end_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
+{
+    uint64_t delta = cursor_uleb128(c);
+    uint64_t cpu_ns = cursor_uleb128(c);
+    if (c->failed)
+        return;
+    struct recording_thread *thread = thread_now(reader, stream);
+    if (thread == NULL)
+        return;
+    stream->time_ns = add_saturated(stream->time_ns, time_scale(reader, delta));
+    thread->end_ns = stream->time_ns;
+    thread->end_cpu_ns = cpu_ns;
+    thread->ended = true;
+}
+
+static void clock_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
+{
+    uint32_t clock = u32_read(c);
+    uint32_t clock_errno = u32_read(c);
+    if (c->failed)
+        return;
+    struct recording_thread *thread = thread_now(reader, stream);
+    if (thread != NULL) {
+        thread->clock = clock;
+        thread->clock_errno = clock_errno;
+    }
+}
+
+static bool module_equal(const struct recording_module *a, const struct recording_module *b)
+{
+    return a->start == b->start && a->end == b->end && a->bias == b->bias && a->dev == b->dev &&
+           a->ino == b->ino && a->size_bytes == b->size_bytes && a->mtime_s == b->mtime_s &&
+           text_equal(a->build_id, b->build_id) && text_equal(a->path, b->path);
+}
+
+static void module_read(struct reader *reader, struct cursor *c, uint64_t offset)
+{
+    struct recording_module module = {0};
+    module.id = u32_read(c);
+    module.flags = u32_read(c);
+    module.start = cursor_uleb128(c);
+    module.end = cursor_uleb128(c);
+    module.bias = cursor_uleb128(c);
+    module.dev = cursor_uleb128(c);
+    module.ino = cursor_uleb128(c);
+    module.size_bytes = cursor_uleb128(c);
+    module.mtime_s = cursor_uleb128(c);
+    module.build_id = text_read(c);
+    module.path = text_read(c);
+    module.image = (struct text){"", 0};
+    if (c->failed)
+        return;
+    for (size_t i = 0; i < reader->modules.n; i++) {
+        const struct recording_module *known = array_at(&reader->modules, i);
+        if (known->id != module.id)
+            continue;
+        if (!module_equal(known, &module))
+            reader_warn(reader, offset,
+                        "module %" PRIu32 " comes twice and differs; kept: the first", module.id);
+        return;
+    }
+    if (reader->modules.n >= MODULES_LIMIT) {
+        reader_warn(reader, offset, "more than %u modules; module %" PRIu32 " is left out",
+                    MODULES_LIMIT, module.id);
+        return;
+    }
+    struct recording_module *kept = array_push(&reader->modules);
+    if (kept == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    *kept = module;
+    kept->build_id = text_keep(reader, module.build_id);
+    kept->path = text_keep(reader, module.path);
+}
+
+static void image_read(struct reader *reader, struct cursor *c, uint64_t record_offset)
+{
+    uint32_t id = u32_read(c);
+    uint64_t offset = cursor_uleb128(c);
+    struct text bytes = text_read(c);
+    if (c->failed)
+        return;
+    if (reader->images.n >= IMAGE_MAX_PIECES || offset > IMAGE_MAX_BYTES ||
+        bytes.length > IMAGE_MAX_BYTES - offset) {
+        reader_warn(
+            reader, record_offset,
+            "image of module %" PRIu32 " is larger than an image can be; a piece is left out", id);
+        return;
+    }
+    struct image_piece *piece = array_push(&reader->images);
+    if (piece == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    *piece = (struct image_piece){id, offset, text_keep(reader, bytes)};
+}
+
+/* A new node of the stream, or NULL. */
+static struct recording_node *node_add(struct reader *reader, struct stream_state *stream)
+{
+    struct recording_node *node = reader->nodes.n < UINT32_MAX ? array_push(&reader->nodes) : NULL;
+    if (node == NULL) {
+        reader->no_memory = true;
+        return NULL;
+    }
+    stream->n_nodes++;
+    return node;
+}
+
+/* False: the parent is none, so the numbering of the rest cannot be trusted. */
+static bool node_read(struct reader *reader, struct stream_state *stream, struct cursor *c,
+                      uint64_t record_offset)
+{
+    uint64_t parent = cursor_uleb128(c);
+    uint64_t module_exact = cursor_uleb128(c);
+    uint64_t offset = cursor_uleb128(c);
+    if (c->failed)
+        return true;
+    if (parent > stream->n_nodes || module_exact >> 1 > UINT32_MAX) {
+        reader_warn(
+            reader, record_offset, "node %" PRIu32 " names %s; the rest of the stream is left out",
+            stream->n_nodes + 1,
+            parent > stream->n_nodes ? "a later node as its parent" : "an impossible module");
+        return false;
+    }
+    struct recording_node *node = node_add(reader, stream);
+    if (node == NULL)
+        return false;
+    node->parent = parent == 0 ? 0 : stream->first_node + (uint32_t)parent;
+    node->module = (uint32_t)(module_exact >> 1); /* the id; records_finish makes it an index */
+    node->exact = module_exact & 1;
+    node->offset = offset;
+    return true;
+}
+
+static bool node_cut_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
+{
+    uint64_t reason = cursor_uleb128(c);
+    if (c->failed)
+        return true;
+    struct recording_node *node = node_add(reader, stream);
+    if (node == NULL)
+        return false;
+    node->cut = reason == 0 || reason > UINT8_MAX ? UINT8_MAX : (uint8_t)reason;
+    return true;
+}
+
+static void sample_read(struct reader *reader, struct stream_state *stream, struct cursor *c,
+                        uint8_t tag, uint64_t record_offset)
+{
+    uint64_t delta = cursor_uleb128(c);
+    uint64_t steps = tag == CAPTURE_SAMPLE ? 1 : cursor_uleb128(c);
+    uint64_t node = cursor_uleb128(c);
+    if (c->failed)
+        return;
+    stream->time_ns = add_saturated(stream->time_ns, time_scale(reader, delta));
+    if (node > stream->n_nodes) {
+        reader_warn(reader, record_offset,
+                    "a sample names node %" PRIu64 " of %" PRIu32 "; its stack is taken as unknown",
+                    node, stream->n_nodes);
+        node = 0;
+    }
+    if (!stream->has_thread)
+        reader_warn(reader, record_offset, "a sample before any thread");
+    struct recording_thread *thread = thread_now(reader, stream);
+    struct recording_sample *sample = array_push(&reader->samples);
+    if (sample == NULL || thread == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    if (!thread->ended)
+        thread->end_ns = stream->time_ns;
+    *sample = (struct recording_sample){
+        .time_ns = stream->time_ns,
+        .steps = steps,
+        .thread = stream->thread,
+        .node = node == 0 ? 0 : stream->first_node + (uint32_t)node,
+        .label = stream->label,
+        .kind = tag == CAPTURE_SAMPLE_CREDIT ? RECORDING_CREDIT : RECORDING_TICK,
+    };
+}
+
+static void child_read(struct reader *reader, struct cursor *c)
+{
+    uint64_t time = cursor_uleb128(c);
+    uint64_t why = cursor_uleb128(c);
+    struct text path = text_read(c);
+    if (c->failed)
+        return;
+    struct recording_child *child = array_push(&reader->children);
+    if (child == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    *child = (struct recording_child){.time_ns = time_scale(reader, time),
+                                      .why = why > UINT32_MAX ? UINT32_MAX : (uint32_t)why,
+                                      .path = text_keep(reader, path)};
+}
+
+static void label_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
+{
+    struct text label = text_read(c);
+    if (!c->failed && !intern_add(reader->labels, label.bytes, label.length, &stream->label))
+        reader->no_memory = true;
+}
+
+static void pause_read(struct reader *reader, struct cursor *c)
+{
+    uint64_t time = cursor_uleb128(c);
+    uint64_t stops = cursor_uleb128(c);
+    if (c->failed)
+        return;
+    struct recording_pause *pause = array_push(&reader->pauses);
+    if (pause == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    *pause = (struct recording_pause){.time_ns = time_scale(reader, time), .stops = stops != 0};
+}
+
+/* False: nothing behind this record can be read. */
+static bool record_read(struct reader *reader, struct stream_state *stream, struct cursor *c,
+                        uint64_t record_offset)
+{
+    uint8_t tag = cursor_u8(c);
+    switch (tag) {
+    case CAPTURE_PAD:
+        return true;
+    case CAPTURE_INFO:
+        info_read(reader, c);
+        return true;
+    case CAPTURE_THREAD_START:
+        thread_start_read(reader, stream, c);
+        return true;
+    case CAPTURE_THREAD_NAME:
+        thread_name_read(reader, stream, c);
+        return true;
+    case CAPTURE_THREAD_END:
+        thread_end_read(reader, stream, c);
+        return true;
+    case CAPTURE_CLOCK:
+        clock_read(reader, stream, c);
+        return true;
+    case CAPTURE_MODULE:
+        module_read(reader, c, record_offset);
+        return true;
+    case CAPTURE_MODULE_IMAGE:
+        image_read(reader, c, record_offset);
+        return true;
+    case CAPTURE_NODE:
+        return node_read(reader, stream, c, record_offset);
+    case CAPTURE_NODE_CUT:
+        return node_cut_read(reader, stream, c);
+    case CAPTURE_SAMPLE:
+    case CAPTURE_SAMPLE_WEIGHTED:
+    case CAPTURE_SAMPLE_CREDIT:
+        sample_read(reader, stream, c, tag, record_offset);
+        return true;
+    case CAPTURE_CHILD:
+        child_read(reader, c);
+        return true;
+    case CAPTURE_THREAD_LABEL:
+        label_read(reader, stream, c);
+        return true;
+    case CAPTURE_PAUSE:
+        pause_read(reader, c);
+        return true;
+    default:
+        reader_warn(reader, record_offset, "unknown record %u; the rest of the stream is left out",
+                    tag);
+        return false;
+    }
+}
+
+bool records_read(struct reader *reader, struct stream_state *stream, struct cursor *records,
+                  uint64_t base_offset, bool whole)
+{
+    while (!cursor_at_end(records) && !reader->no_memory) {
+        uint64_t record_offset = base_offset + cursor_offset(records);
+        if (!record_read(reader, stream, records, record_offset))
+            return false;
+        if (records->failed) {
+            if (whole)
+                reader_warn(reader, record_offset,
+                            "a record does not fit what was committed, or a number its bits; the "
+                            "rest of the stream is left out");
+            return false;
+        }
+    }
+    return !reader->no_memory;
+}
+
+struct module_index {
+    uint32_t id;
+    uint32_t index;
+};
+
+static int module_index_compare(const void *left, const void *right)
+{
+    uint32_t a = ((const struct module_index *)left)->id;
+    uint32_t b = ((const struct module_index *)right)->id;
+    return a < b ? -1 : a > b;
+}
+
+/* Index + 1 of the module, 0 if there is none. */
+static uint32_t module_find(const struct module_index *sorted, size_t n, uint32_t id)
+{
+    const struct module_index key = {.id = id};
+    const struct module_index *found =
+        n == 0 ? NULL : bsearch(&key, sorted, n, sizeof key, module_index_compare);
+    return found == NULL ? 0 : found->index + 1;
+}
+
+static void nodes_bind(struct reader *reader, const struct module_index *sorted)
+{
+    size_t n_unknown = 0;
+    for (size_t i = 1; i < reader->nodes.n; i++) {
+        struct recording_node *node = array_at(&reader->nodes, i);
+        if (node->module == 0)
+            continue;
+        node->module = module_find(sorted, reader->modules.n, node->module);
+        if (node->module == 0) {
+            node->unknown = 1;
+            n_unknown++;
+        }
+    }
+    if (n_unknown != 0)
+        reader_warn(reader, ERR_NO_OFFSET, "%zu stack nodes name modules that are not recorded",
+                    n_unknown);
+}
+
+static void image_build(struct reader *reader, struct recording_module *module)
+{
+    uint64_t size_bytes = 0;
+    for (size_t i = 0; i < reader->images.n; i++) {
+        const struct image_piece *piece = array_at(&reader->images, i);
+        if (piece->module_id == module->id && piece->offset + piece->bytes.length > size_bytes)
+            size_bytes = piece->offset + piece->bytes.length;
+    }
+    if (size_bytes == 0)
+        return;
+    char *image = arena_alloc(reader->arena, size_bytes);
+    if (image == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < reader->images.n; i++) {
+        const struct image_piece *piece = array_at(&reader->images, i);
+        if (piece->module_id == module->id)
+            memcpy(image + piece->offset, piece->bytes.bytes, piece->bytes.length);
+    }
+    module->image = (struct text){image, size_bytes};
+}
+
+static int pause_compare(const void *left, const void *right)
+{
+    const struct recording_pause *a = left;
+    const struct recording_pause *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return (a->stops ? 1 : 0) - (b->stops ? 1 : 0);
+}
+
+void records_finish(struct reader *reader)
+{
+    /* They come in the streams of whichever threads asked. */
+    if (reader->pauses.n > 1)
+        qsort(reader->pauses.items, reader->pauses.n, sizeof(struct recording_pause),
+              pause_compare);
+    struct module_index *sorted = arena_array(reader->arena, reader->modules.n, sizeof *sorted);
+    if (sorted == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < reader->modules.n; i++) {
+        struct recording_module *module = array_at(&reader->modules, i);
+        sorted[i] = (struct module_index){module->id, (uint32_t)i};
+    }
+    if (reader->modules.n > 1)
+        qsort(sorted, reader->modules.n, sizeof *sorted, module_index_compare);
+    nodes_bind(reader, sorted);
+    for (size_t i = 0; i < reader->modules.n && reader->images.n != 0; i++) {
+        struct recording_module *module = array_at(&reader->modules, i);
+        if (module->flags & CAPTURE_MODULE_VDSO)
+            image_build(reader, module);
+    }
+}
