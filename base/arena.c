@@ -1,5 +1,9 @@
-/* arena.c - see arena.h. Blocks in a list, a bump pointer in the newest, each twice as large as the
- * one before up to a limit; big requests get a block of their own. */
+/* arena.c - see arena.h.
+ *
+ * Blocks in a list and a bump pointer in the newest. Blocks double from 4 to 256 KiB: small
+ * files cost little, large ones few calls. A request of more than a quarter of the next block
+ * gets a block of its own, so that the rest of the current one is not wasted on it. calloc is
+ * what zeroes: for large blocks it gets fresh pages from the kernel and need not write them. */
 #include "arena.h"
 
 #include <stdint.h>

@@ -1,8 +1,11 @@
-/* array.h - growing arrays on the heap.
+/* array.h - growing arrays of rows whose size is known at run time only.
  *
- * A `struct array` owns its storage: array_init (or zero bytes) before use, array_deinit after.
- * Elements move when it grows, so keep indexes, not pointers. Context: one thread at a time, not
- * signal safe. */
+ * Who       The tables of the profile (output/model), whose rows are copied, sorted and hashed by
+ *           their size, whatever they are. New code takes a vector of its own type (vector.h).
+ * Contract  array_init (or zero bytes and item_bytes set) before use, array_deinit after.
+ *           Elements move when it grows: keep indexes, not pointers.
+ * Growth    Doubles from 16 elements.
+ * Context   One thread at a time. Not signal safe. */
 #ifndef SAMPLER_BASE_ARRAY_H
 #define SAMPLER_BASE_ARRAY_H
 
@@ -27,7 +30,7 @@ void *array_push(struct array *array);
  * is unchanged). */
 bool array_reserve(struct array *array, size_t n);
 
-/* `index` < n. */
+/* `index` < n, which is not checked. */
 static inline void *array_at(const struct array *array, size_t index)
 {
     return (char *)array->items + index * array->item_bytes;

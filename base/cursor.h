@@ -1,9 +1,17 @@
 /* cursor.h - reading bytes: bounded, byte order explicit, failure sticky.
  *
- * Parsing reads like the format's description, with one check per record: after a failed read every
- * later read returns 0 / NULL, `failed` stays true and `fail_offset` is where the first failed read
- * began. Views point into the input and live as long as it does. Context: any thread, one cursor
- * each. */
+ * Parsing reads like the description of the format, with one check per record instead of one per
+ * field:
+ *
+ *     struct cursor c = cursor_make(data, size_bytes);
+ *     record.id = cursor_u32le(&c);
+ *     record.name = cursor_text(&c, &record.length);
+ *     if (c.failed) return err_fail(err, ERR_TRUNCATED, c.fail_offset, ...);
+ *
+ * Failure   After a failed read every later one returns 0 or NULL, `failed` stays true, and
+ *           `fail_offset` is where the first failed read began.
+ * Owner     Views point into the input and live as long as it does; the cursor owns nothing.
+ * Context   Any thread, one cursor each. */
 #ifndef SAMPLER_BASE_CURSOR_H
 #define SAMPLER_BASE_CURSOR_H
 
@@ -41,7 +49,8 @@ static inline bool cursor_at_end(const struct cursor *c)
     return c->pos == c->end;
 }
 
-/* Marks the cursor failed here (if it is not failed yet); returns 0. */
+/* Marks the cursor failed here (if it is not failed yet); returns 0, so that a read can end in
+ * it. */
 static inline unsigned cursor_fail(struct cursor *c)
 {
     if (!c->failed) {
@@ -68,6 +77,7 @@ static inline void cursor_skip(struct cursor *c, size_t n)
     (void)cursor_bytes(c, n);
 }
 
+/* memcpy and not a cast, as nothing in a file is aligned; compilers make one load of it. */
 #define CURSOR_DEFINE_READ(name, type, convert)                                                    \
     static inline type cursor_##name(struct cursor *c)                                             \
     {                                                                                              \
@@ -96,7 +106,8 @@ CURSOR_DEFINE_READ(u64be, uint64_t, __builtin_bswap64)
  * no NUL follows. */
 const char *cursor_text(struct cursor *c, size_t *length);
 
-/* LEB128; a value that does not fit 64 bits fails. */
+/* LEB128 (DWARF 5, 7.6). A value that does not fit 64 bits fails and leaves the cursor where the
+ * number began; padding with 0x80 bytes is accepted up to ten bytes in all. */
 uint64_t cursor_uleb128(struct cursor *c);
 int64_t cursor_sleb128(struct cursor *c);
 

@@ -1,7 +1,10 @@
-/* digits.h - decimal digits of a number, into memory. */
+/* digits.h - decimal digits of a number and hexadecimal ones of bytes, into memory of the caller.
+ *
+ * By hand, not by printf: files hold millions of numbers, and printf is several times slower. */
 #ifndef SAMPLER_BASE_DIGITS_H
 #define SAMPLER_BASE_DIGITS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define DIGITS_MAX 20 /* of a uint64_t */
@@ -15,6 +18,17 @@ static inline char *digits_before(char *end, uint64_t value)
         value /= 10;
     } while (value != 0);
     return end;
+}
+
+/* Writes two lower-case hexadecimal digits for each of the `n` bytes; no NUL. */
+static inline void hex_digits(char *out, const void *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *from = (const unsigned char *)bytes;
+    for (size_t i = 0; i < n; i++) {
+        *out++ = digits[from[i] >> 4];
+        *out++ = digits[from[i] & 15];
+    }
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* err.c - see err.h. */
+/* err.c - see err.h. All the ways to fail end in one function, so that "the first error wins" is
+ * written once. */
 #include "err.h"
 
 #include <inttypes.h>

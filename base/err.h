@@ -1,9 +1,15 @@
 /* err.h - one error value, owned by the caller; no allocation, no globals.
  *
  * Contract  A function that can fail returns bool and takes `struct err *err` last. On false, *err
- * is filled and the function's outputs are untouched. The first error wins: err_fail on a filled
- * value keeps the first story. Outer layers add the file's name with err_name_file, not a second
- * story. Context   Everything outside preload/. Not signal safe. */
+ *           is filled and the outputs of the function are untouched.
+ * First     The first error wins: err_fail on a filled value keeps the first story. Outer layers
+ *           add the name of the file (err_name_file), not a second story.
+ * Text      What was read, what was expected: one line, no final period, no newline. It may hold
+ *           bytes of the input; whoever prints it on a terminal cleans it (cli/options/messages.h).
+ * Context   Everything outside preload/. Not signal safe.
+ *
+ * Not found is no error: functions for which that is a normal answer return NULL or an empty
+ * text. */
 #ifndef SAMPLER_BASE_ERR_H
 #define SAMPLER_BASE_ERR_H
 

@@ -1,4 +1,8 @@
-/* intern.c - see intern.h. Open addressing over an array of texts; FNV-1a with a final mix. */
+/* intern.c - see intern.h.
+ *
+ * Open addressing over an array of texts. Eight bytes at a time are hashed, the rest one by one
+ * (FNV-1a), with a final mix since slots are taken from the low bits. Hashes are kept: they sort
+ * out nearly all texts that are not equal, and growing needs no text read again. */
 #include "intern.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* sink.c - see sink.h. One 64 KiB buffer in front of whatever takes the bytes. */
+/* sink.c - see sink.h. One 64 KiB buffer in front of whatever takes the bytes: most writes are a
+ * few bytes long. A buffer sink is that buffer, grown; the failing one counts what would have
+ * been flushed. */
 #include "sink.h"
 
 #include <errno.h>
@@ -52,7 +54,7 @@ static void sink_free(struct sink *sink)
     free(sink);
 }
 
-/* The place of a temporary file: beside its final name, so that rename works and shows whole files
+/* The place of a temporary file: next to its final name, so that rename works and shows whole files
  * only. */
 static int temporary_open(const char *path, char **name)
 {
@@ -71,6 +73,8 @@ static int temporary_open(const char *path, char **name)
     return -1;
 }
 
+/* Pipes, devices, sockets: what cannot be replaced by a rename. A folder is none of them:
+ * sink_create_file refuses it. */
 static bool path_is_direct(const char *path)
 {
     struct stat st;
@@ -145,6 +149,7 @@ static void write_all(struct sink *sink, const unsigned char *data, size_t size_
     }
 }
 
+/* Bytes leave the stage, or are counted against the limit. After a failure nothing does. */
 static void flush(struct sink *sink)
 {
     if (sink->sys_errno != 0)
@@ -202,6 +207,7 @@ bool sink_text(struct sink *sink, const char *text)
     return sink_write(sink, text, strlen(text));
 }
 
+/* Twice only for what does not fit a small buffer: nearly every call is a few numbers. */
 bool sink_format(struct sink *sink, const char *format, ...)
 {
     char small[512];
@@ -275,6 +281,8 @@ bool sink_close(struct sink *sink, struct err *err)
     if (sink->kind != SINK_BUFFER)
         flush(sink);
     if (sink->kind == SINK_FILE && sink->sys_errno == 0) {
+        /* close may be what reports a full disk or quota (NFS): before the rename, so that a file
+         * under its final name is whole. */
         int fd = sink->fd;
         sink->fd = -1;
         if (close(fd) != 0 || rename(sink->temporary, sink->path) != 0)

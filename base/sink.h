@@ -1,11 +1,15 @@
 /* sink.h - where writers put their bytes: a file that appears whole or not at all, a buffer, or a
  * failing test double.
  *
- * Contract  Writing is sticky: after a failure every later write returns false and changes nothing;
- * sink_close tells. A file sink writes to a temporary name in the same folder (O_EXCL|O_NOFOLLOW,
- * mode 0666 & ~umask) and renames it on a successful sink_close; sink_abandon, or a failed close,
- * removes it. A path that is a pipe, a socket or a terminal ("/dev/stdout", "-") is written
- * directly. Context   One thread at a time, not signal safe. */
+ * Contract  Writing is sticky: after a failure every later write returns false and changes nothing.
+ *           Writers need not look at each result; sink_close reports what went wrong.
+ * File      Written under a temporary name in the same folder (O_EXCL | O_NOFOLLOW, 0666 & ~umask)
+ *           and renamed by a successful sink_close: readers see the old file or the new one, whole.
+ *           sink_abandon, or a failed close, removes it.
+ * Stream    A path that is a pipe, a socket or a terminal ("-" and "/dev/stdout", too) is written
+ *           to directly: it cannot be renamed, and what has left cannot be called back.
+ * Buffer    Bytes gather on the heap; read them with sink_buffer before sink_close.
+ * Context   One thread at a time. Not signal safe. */
 #ifndef SAMPLER_BASE_SINK_H
 #define SAMPLER_BASE_SINK_H
 
@@ -25,7 +29,7 @@ MUST_CHECK bool sink_create_buffer(struct sink **out, struct err *err);
 /* For tests: takes `limit_bytes` bytes, then fails with ENOSPC. */
 MUST_CHECK bool sink_create_failing(uint64_t limit_bytes, struct sink **out, struct err *err);
 
-/* True while nothing failed. */
+/* Each is true while nothing failed. Numbers other than sink_u64 are binary. */
 bool sink_write(struct sink *sink, const void *data, size_t size_bytes);
 bool sink_text(struct sink *sink, const char *text);
 bool sink_format(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,12 +3,13 @@
 
 add_library(sampler_warnings INTERFACE)
 target_compile_options(sampler_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wvla
-  -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wcast-qual
-  -Wwrite-strings -Wnull-dereference -Wswitch-enum>)
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wvla -Wformat=2 -Wpointer-arith
+  -Wcast-qual -Wwrite-strings -Wnull-dereference -Wswitch-enum
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   target_compile_options(sampler_warnings INTERFACE
-    $<$<COMPILE_LANGUAGE:C>:-Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wcast-align=strict>)
+    -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wcast-align=strict)
 endif()
 if(SAMPLER_WERROR)
   target_compile_options(sampler_warnings INTERFACE -Werror)

@@ -1,15 +1,18 @@
 /* sampler.h - what a program can tell the profiler that may be in it.
  *
- * A program that includes this needs nothing else: it runs alone as it would without, and where
- * libsampler.so is in it (by sampler-run, LD_PRELOAD, or linked) the calls reach it. They are
- * looked up by dlsym(3) at the first use in each source file; a program for glibc before 2.34 links
- * with -ldl. With SAMPLER_LINKED defined these are plain declarations instead, for programs that
- * link with -lsampler (`pkg-config --cflags --libs sampler`) and then need the library to run.
+ * Including this header is all a program needs. Without the profiler it runs as if the calls were
+ * not there; where libsampler.so is in it (by sampler-run, LD_PRELOAD, or linked) the calls reach
+ * it. They are looked up by dlsym(3) at the first use in each source file; a program for glibc
+ * before 2.34 links with -ldl. With SAMPLER_LINKED defined these are plain declarations instead,
+ * for programs that link with -lsampler (`pkg-config --cflags --libs sampler`) and then need the
+ * library to run.
  *
- * All may be called from any thread at any time, also at once from several. In a signal handler
- * only sampler_label, sampler_start, sampler_stop and sampler_is_active may be called, and only
- * when one of them has been called before from the same source file. None changes errno but
- * sampler_flush when it fails. In a child of vfork nothing may be called. */
+ * Threads    Any thread may call any of them at any time, several threads at once too.
+ * Signals    In a signal handler only sampler_label, sampler_start, sampler_stop and
+ *            sampler_is_active may be called, and only after one of them has been called from the
+ *            same source file: the first call looks the library up, which may take locks.
+ * Vfork      In a child of vfork nothing may be called.
+ * Errno      Left alone, except by sampler_flush when it fails. */
 #ifndef SAMPLER_H
 #define SAMPLER_H
 
@@ -17,29 +20,30 @@
 extern "C" {
 #endif
 
-/* Makes sampling go on, or stops it, for the whole process; without effect when it is so already.
- * Returns 0, -1 when there is no profiler. What the process uses while stopped is in no sample and
- * not missing either: the closing line tells of it. SAMPLER_PAUSED=1 (sampler-run --paused) begins
- * stopped. */
+/* Resume and stop sampling for the whole process; no effect if it is in that state already. Return
+ * 0, or -1 when there is no profiler. What the process uses while stopped is in no sample, nor is
+ * it reported as missing: the closing line states how long sampling was on. With SAMPLER_PAUSED=1
+ * (sampler-run --paused) a program begins stopped. */
 #define SAMPLER_DECLARE_START int sampler_start(void)
 #define SAMPLER_DECLARE_STOP int sampler_stop(void)
 
-/* Writes the profile so far to `path`, in the format its extension names, and goes on. The calling
- * thread waits while another process turns the recording into it. Returns 0, or -1 with errno:
- * ENOTCONN when there is no profiler, EIO when the profile could not be written (said on stderr).
- */
+/* Writes the profile so far to `path`, in the format its extension names; sampling continues. The
+ * calling thread waits while another process turns the recording into the profile. Returns 0, or -1
+ * with errno: ENOTCONN when there is no profiler, EINVAL without a path, EIO when the profile could
+ * not be written (stderr states why). */
 #define SAMPLER_DECLARE_FLUSH int sampler_flush(const char *path)
 
-/* From the next sample on the calling thread's stacks stand below a frame of this name, in place of
- * the label it had; NULL or "" takes it away. Copied, at most 255 bytes. Cheap: nothing is written
- * before there is a sample. A thread made later begins without. Returns 0, -1 when there is no
- * profiler or it does not know this thread. */
+/* From its next sample on, the calling thread's stacks stand below a frame of this name, in place
+ * of the label it had; NULL or "" removes the label. The text is copied, up to 255 bytes of it.
+ * Cheap: nothing is written before there is a sample. A thread created later begins without a
+ * label. Returns 0, or -1 when there is no profiler or it does not know this thread. */
 #define SAMPLER_DECLARE_LABEL int sampler_label(const char *label)
 
-/* 1 while samples are taken, 0 while not or when there is no profiler. */
+/* 1 while samples are taken, 0 while they are not or when there is no profiler. */
 #define SAMPLER_DECLARE_IS_ACTIVE int sampler_is_active(void)
 
-/* What is behind the calls; looked up under the name of the variable. Later versions only add. */
+/* The functions themselves, looked up under the name of the variable. Later versions only add
+ * members: check size_bytes before using one that the first version did not have. */
 struct sampler_functions {
     unsigned long size_bytes; /* of this struct, as the library knows it */
     int (*start)(void);

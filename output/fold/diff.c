@@ -1,4 +1,5 @@
-/* diff.c - see diff.h. */
+/* diff.c - see diff.h. Both profiles go into one fold with two columns, so stacks are matched by
+ * being the same path of names. Most of the file decides which numbers can be compared. */
 #include "fold/diff.h"
 
 #include <string.h>
@@ -52,14 +53,13 @@ static bool units_choose(const struct profile *const profiles[2], bool count_ns,
     return true;
 }
 
-bool profile_diff(const struct profile *before, const struct profile *after,
-                  const struct format_options *options, const struct format_notes *notes,
-                  struct profile **out, struct err *err)
+bool profile_diff(const struct profile *before, const struct profile *after, bool count_ns,
+                  const struct format_notes *notes, struct profile **out, struct err *err)
 {
     const struct profile *const profiles[2] = {before, after};
     struct fold_unit units[2];
     struct fold *fold = NULL;
-    if (!units_choose(profiles, options != NULL && options->count_ns, units, notes, err) ||
+    if (!units_choose(profiles, count_ns, units, notes, err) ||
         !fold_create(2, FOLD_CLEAN, &fold, err))
         return false;
     const struct fold_roots roots = {.processes = fold_needs_process_roots(before) ||

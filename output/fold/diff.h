@@ -1,8 +1,11 @@
-/* diff.h - two profiles side by side. */
-#ifndef SAMPLER_OUTPUT_FOLD_DIFF_H
-#define SAMPLER_OUTPUT_FOLD_DIFF_H
+/* diff.h - two profiles side by side: what `sampler diff` makes and .diff.folded holds.
+ *
+ * The result is an ordinary profile with two kinds, so that every format that keeps all kinds
+ * can hold it; profile_is_diff is how others know one. */
+#ifndef SAMPLER_DIFF_H
+#define SAMPLER_DIFF_H
 
-#include "formats/format.h"
+#include "model/notes.h"
 #include "model/profile.h"
 
 /* A profile with the kinds "before" and "after" and one sample per stack of either (0 where the
@@ -13,8 +16,8 @@
  * frame on both sides if one of them has several. ERR_UNSUPPORTED where the units cannot be
  * compared. */
 MUST_CHECK bool profile_diff(const struct profile *before, const struct profile *after,
-                             const struct format_options *options, const struct format_notes *notes,
-                             struct profile **out, struct err *err);
+                             bool count_ns, const struct format_notes *notes, struct profile **out,
+                             struct err *err);
 
 /* Whether a profile came from profile_diff (or a file that holds such). */
 bool profile_is_diff(const struct profile *profile);

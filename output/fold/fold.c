@@ -1,5 +1,14 @@
-/* fold.c - see fold.h. Building: sums per stack of the profile first, then each stack that has any
- * finds its node, walking up only to the next stack whose node is known. */
+/* fold.c - see fold.h. Building the tree.
+ *
+ * Sums per stack of the profile first, in an array by stack id: samples cost an addition each. Then
+ * each stack that has a sum finds its node, walking up only to the next stack whose node is known.
+ * Roots (process, thread) are the same for all samples of a thread, so samples are taken in groups
+ * of one thread, and what is known of nodes counts within a group only; `groups` tells without
+ * clearing.
+ *
+ * A name that ends in a blank and a number would be read as two counts at the end of a line.
+ * Such a leaf is shown with "_" instead, by a twin of its node; within a path the name stays as
+ * it is. */
 #include "fold/fold.h"
 
 #include <inttypes.h>
@@ -78,9 +87,9 @@ void fold_destroy(struct fold *fold)
     intern_destroy(fold->names);
     arena_destroy(fold->arena);
     row_table_deinit(&fold->nodes);
-    array_deinit(&fold->cells);
-    array_deinit(&fold->end_names);
-    array_deinit(&fold->scratch);
+    fold_cells_deinit(&fold->cells);
+    ids_deinit(&fold->end_names);
+    chars_deinit(&fold->scratch);
     free(fold);
 }
 
@@ -93,13 +102,10 @@ bool fold_create(uint32_t n_columns, enum fold_style style, struct fold **out, s
     fold->n_columns = n_columns;
     for (uint32_t column = 0; column < FOLD_MAX_COLUMNS; column++)
         fold->divisors[column] = 1;
-    array_init(&fold->cells, sizeof(struct fold_cell));
-    array_init(&fold->end_names, sizeof(uint32_t));
-    array_init(&fold->scratch, sizeof(char));
     fold->arena = arena_create();
     fold->names = fold->arena == NULL ? NULL : intern_create(fold->arena);
     if (fold->names == NULL || !row_table_init(&fold->nodes, sizeof(struct fold_node)) ||
-        array_push(&fold->cells) == NULL || array_push(&fold->end_names) == NULL) {
+        !fold_cells_extend(&fold->cells, 1) || !ids_push(&fold->end_names, 0)) {
         fold_destroy(fold);
         return err_fail_memory(err);
     }
@@ -120,36 +126,29 @@ static bool name_add(struct fold *fold, const char *bytes, size_t length, uint32
         return false;
     if (*id < fold->end_names.n)
         return true;
-    uint32_t name = *id, end_name = *id;
     size_t blank = fold->style == FOLD_CLEAN ? fold_name_number(bytes, length) : 0;
-    if (array_push(&fold->end_names) == NULL)
+    if (!ids_push(&fold->end_names, *id))
         return false;
-    if (blank != 0) {
-        fold->scratch.n = 0;
-        if (!bytes_append(&fold->scratch, bytes, length))
-            return false;
-        ((char *)fold->scratch.items)[blank] = '_';
-        /* One level deep: the twin ends in no blank and number. */
-        if (!intern_add(fold->names, fold->scratch.items, length, &end_name))
-            return false;
-        if (end_name == fold->end_names.n) {
-            uint32_t *twin = array_push(&fold->end_names);
-            if (twin == NULL)
-                return false;
-            *twin = end_name;
-        }
-    }
-    *(uint32_t *)array_at(&fold->end_names, name) = end_name;
-    return true;
+    if (blank == 0)
+        return true;
+    uint32_t twin;
+    fold->scratch.n = 0;
+    if (!chars_append(&fold->scratch, bytes, length))
+        return false;
+    fold->scratch.items[blank] = '_';
+    if (!intern_add(fold->names, fold->scratch.items, length, &twin))
+        return false;
+    fold->end_names.items[*id] = twin;
+    /* The twin ends in no blank and number, so it is its own end name. */
+    return twin != fold->end_names.n || ids_push(&fold->end_names, twin);
 }
 
 static bool name_add_clean(struct fold *fold, struct text text, uint32_t *id)
 {
-    struct array clean;
-    array_init(&clean, sizeof(char));
+    struct chars clean = {0};
     bool ok = fold_name_clean(&clean, text.bytes, text.length) &&
               name_add(fold, clean.items, clean.n, id);
-    array_deinit(&clean);
+    chars_deinit(&clean);
     return ok;
 }
 
@@ -157,9 +156,7 @@ static uint32_t node_add(struct fold *fold, uint32_t parent, uint32_t name)
 {
     const struct fold_node node = {.parent = parent, .name = name};
     uint32_t id = row_table_add(&fold->nodes, &node, sizeof node);
-    if (id == fold->cells.n && array_push(&fold->cells) == NULL)
-        return 0;
-    return id;
+    return fold_cells_extend(&fold->cells, (size_t)id + 1) ? id : 0;
 }
 
 /* Adding one profile: its stacks' sums within one group of samples (those with the same roots). */
@@ -299,7 +296,7 @@ static uint32_t line_node(struct fold *fold, uint32_t node)
         return node_add(fold, 0, name);
     }
     const struct fold_node *at = array_at(&fold->nodes.rows, node);
-    name = *(const uint32_t *)array_at(&fold->end_names, at->name);
+    name = fold->end_names.items[at->name];
     return name == at->name ? node : node_add(fold, at->parent, name);
 }
 
@@ -314,7 +311,7 @@ static bool group_flush(struct adding *adding, uint32_t *chain)
         node = line_node(fold, node);
         if (node == 0)
             return false;
-        struct fold_cell *cell = array_at(&fold->cells, node);
+        struct fold_cell *cell = &fold->cells.items[node];
         cell->is_line = true;
         sum_add(adding, &cell->sums[adding->column], adding->sums[stack]);
         adding->sums[stack] = 0;
@@ -365,14 +362,13 @@ static bool thread_root_push(struct adding *adding, uint32_t thread_id)
     if (name.length == 0)
         name = profile_text(profile, process->name);
     if (name.length == 0)
-        name = (struct text){"thread", strlen("thread")};
+        name = text_make("thread");
     char ids[48];
     int n = snprintf(ids, sizeof ids, "-%" PRIu64 "/%" PRIu64, process->pid, thread->tid);
-    struct array text;
-    array_init(&text, sizeof(char));
-    bool ok = bytes_append(&text, name.bytes, name.length) && bytes_append(&text, ids, (size_t)n) &&
+    struct chars text = {0};
+    bool ok = chars_append(&text, name.bytes, name.length) && chars_append(&text, ids, (size_t)n) &&
               root_push(adding, (struct text){text.items, text.n});
-    array_deinit(&text);
+    chars_deinit(&text);
     return ok;
 }
 
@@ -423,16 +419,15 @@ bool fold_add(struct fold *fold, uint32_t column, const struct profile *profile,
               struct fold_unit unit, struct fold_roots roots, struct err *err)
 {
     fold->divisors[column] = unit.divisor;
-    struct adding adding = {.fold = fold, .profile = profile, .unit = unit, .column = column};
-    if (profile->n_samples != 0 || profile->n_spans == 1)
-        return profile_add(&adding, roots, err);
-    struct profile *samples = NULL;
-    if (!profile_spans_to_samples(profile, &samples, err))
+    struct adding adding = {.fold = fold, .unit = unit, .column = column};
+    struct profile *made;
+    if (!profile_with_samples(profile, &adding.profile, &made, err))
         return false;
-    adding.profile = samples;
-    adding.unit = (struct fold_unit){.multiplier = 1, .divisor = 1, .unit = PROFILE_UNIT_NS};
-    fold->divisors[column] = 1;
+    if (made != NULL) { /* its one kind is the self time */
+        adding.unit = (struct fold_unit){.multiplier = 1, .divisor = 1, .unit = PROFILE_UNIT_NS};
+        fold->divisors[column] = 1;
+    }
     bool ok = profile_add(&adding, roots, err);
-    profile_destroy(samples);
+    profile_destroy(made);
     return ok;
 }

@@ -5,19 +5,21 @@
  *                                                     -> fold_to_profile
  *
  * Shape     Addresses, lines, threads and processes disappear; one or two columns of sums remain.
- * Memory    some 80 bytes per distinct path of names; nothing per sample.
- * Context   one thread at a time. */
-#ifndef SAMPLER_OUTPUT_FOLD_FOLD_H
-#define SAMPLER_OUTPUT_FOLD_FOLD_H
+ *           Threads and processes can be kept as frames in front (struct fold_roots).
+ * Memory    Some 80 bytes per distinct path of names; nothing per sample.
+ * Failure   Out of memory, which leaves a fold that can only be destroyed.
+ * Context   One thread at a time. */
+#ifndef SAMPLER_FOLD_H
+#define SAMPLER_FOLD_H
 
-#include "formats/format.h"
 #include "model/profile.h"
 
 #define FOLD_MAX_COLUMNS 2
-#define FOLD_MAX_DEPTH 4000 /* speedscope reads no more */
+#define FOLD_MAX_DEPTH 4000 /* frames; speedscope fails at 5000 */
 
-/* Names as they are written (name.h), deep stacks cut, paths without weight left out; or all
- * as it came (for dumps). */
+/* FOLD_CLEAN  for files: names as fold/name.h makes them, deep stacks cut to the frames next to the
+ *             leaf, idle samples and paths without weight left out
+ * FOLD_RAW    for dumps: all as it came */
 enum fold_style { FOLD_CLEAN, FOLD_RAW };
 
 /* What the numbers of a column are: a kind of the profile, times `multiplier`, divided by `divisor`
@@ -44,7 +46,7 @@ MUST_CHECK bool fold_create(uint32_t n_columns, enum fold_style style, struct fo
                             struct err *err);
 void fold_destroy(struct fold *fold); /* takes NULL */
 
-/* Frames put in front of every stack. */
+/* Frames put in front of every stack, the process before the thread. */
 struct fold_roots {
     bool processes; /* the process's name, if it has one */
     bool threads;   /* then "name-pid/tid" of the thread */

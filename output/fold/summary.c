@@ -1,5 +1,8 @@
-/* summary.c - see summary.h. Weights per stack first; then each stack that has any is walked once,
- * and an entry met a second time on the way up is known by the stamp it got the first time. */
+/* summary.c - see summary.h.
+ *
+ * Weights per stack first; then each stack that has any is walked once from its leaf to its
+ * root. An entry seen a second time on the way up (recursion) must not count twice in `total`: it
+ * is known by the stamp of the stack, which it got the first time. */
 #include "fold/summary.h"
 
 #include <stdlib.h>
@@ -8,7 +11,9 @@
 #include "fold/fold.h"
 #include "model/convert.h"
 #include "model/row_table.h"
+#include "number.h"
 #include "saturated.h"
+#include "vector.h"
 
 /* What a row is about. */
 struct key {
@@ -21,27 +26,22 @@ struct sums {
     uint64_t stamp; /* of the stack that counted in `total` last */
 };
 
+VECTOR_DEFINE(sums_by_key, struct sums)
+
 struct summing {
     const struct profile *profile;
     enum summary_by by;
     struct row_table keys;   /* of struct key */
-    struct array sums;       /* of struct sums, by key */
+    struct sums_by_key sums; /* of struct sums, by key */
     uint32_t *keys_of_frame; /* 0 = not asked yet */
     uint64_t *weights;       /* by stack */
 };
-
-static void add_to(uint64_t *sum, uint64_t more)
-{
-    *sum = add_saturated(*sum, more);
-}
 
 static uint32_t key_add(struct summing *summing, uint32_t id, uint32_t line)
 {
     const struct key key = {.id = id, .line = line};
     uint32_t added = row_table_add(&summing->keys, &key, sizeof key);
-    if (added == summing->sums.n && array_push(&summing->sums) == NULL)
-        return 0;
-    return added;
+    return sums_by_key_extend(&summing->sums, (size_t)added + 1) ? added : 0;
 }
 
 /* 0 when out of memory. */
@@ -62,7 +62,7 @@ static uint32_t key_of_frame(struct summing *summing, uint32_t frame_id)
 
 static struct sums *sums_at(struct summing *summing, uint32_t key)
 {
-    return array_at(&summing->sums, key);
+    return &summing->sums.items[key];
 }
 
 static bool stack_sum(struct summing *summing, uint32_t leaf, uint64_t stamp)
@@ -117,11 +117,6 @@ static bool samples_sum(struct summing *summing, struct summary *summary, struct
     return true;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int rows_compare(const struct summary_row *a, const struct summary_row *b, bool by_total)
 {
     int by_self = compare_u64(b->self, a->self), total = compare_u64(b->total, a->total);
@@ -167,18 +162,17 @@ static bool rows_make(struct summing *summing, struct summary *summary)
 
 static bool summing_init(struct summing *summing)
 {
-    array_init(&summing->sums, sizeof(struct sums));
     summing->keys_of_frame = calloc(summing->profile->n_frames, sizeof *summing->keys_of_frame);
     summing->weights = calloc(summing->profile->n_stacks, sizeof *summing->weights);
     return row_table_init(&summing->keys, sizeof(struct key)) &&
-           array_push(&summing->sums) != NULL && summing->keys_of_frame != NULL &&
+           sums_by_key_extend(&summing->sums, 1) && summing->keys_of_frame != NULL &&
            summing->weights != NULL;
 }
 
 static void summing_deinit(struct summing *summing)
 {
     row_table_deinit(&summing->keys);
-    array_deinit(&summing->sums);
+    sums_by_key_deinit(&summing->sums);
     free(summing->keys_of_frame);
     free(summing->weights);
 }
@@ -198,14 +192,13 @@ static bool summary_make(struct summary *summary, const struct profile *profile,
 bool summary_init(struct summary *summary, const struct profile *profile, enum summary_by by,
                   struct err *err)
 {
-    if (profile->n_samples != 0 || profile->n_spans == 1)
-        return summary_make(summary, profile, by, err);
-    /* Its functions, modules and threads have the ids of `profile`. */
-    struct profile *samples = NULL;
-    if (!profile_spans_to_samples(profile, &samples, err))
-        return false;
-    bool ok = summary_make(summary, samples, by, err);
-    profile_destroy(samples);
+    /* What is made of spans has the functions, modules and threads of `profile`, by the same ids
+     * (convert.c, builder_like): rows of the summary name those of `profile`. */
+    const struct profile *samples;
+    struct profile *made;
+    bool ok = profile_with_samples(profile, &samples, &made, err) &&
+              summary_make(summary, samples, by, err);
+    profile_destroy(made);
     return ok;
 }
 
@@ -231,5 +224,5 @@ struct text summary_row_name(const struct profile *profile, enum summary_by by,
             name = profile->functions[row->id].system_name;
     }
     struct text text = profile_text(profile, name);
-    return text.length != 0 ? text : (struct text){"[unknown]", strlen("[unknown]")};
+    return text.length != 0 ? text : text_make("[unknown]");
 }

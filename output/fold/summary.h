@@ -6,8 +6,8 @@
  * Weights are those of fold_unit_choose (fold.h) with nanoseconds where they are known. Idle
  * samples (leaf frame PROFILE_FRAME_IDLE) count nowhere but in `idle`. A profile of spans is taken
  * by self times. Sums stop at 2^64 - 1. */
-#ifndef SAMPLER_OUTPUT_FOLD_SUMMARY_H
-#define SAMPLER_OUTPUT_FOLD_SUMMARY_H
+#ifndef SAMPLER_SUMMARY_H
+#define SAMPLER_SUMMARY_H
 
 #include "model/profile.h"
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/name.h"
 #include "fold/tree.h"
 
 __extension__ typedef unsigned __int128 wide_u64; /* totals may pass 2^64 */
@@ -28,7 +27,7 @@ struct visiting {
     uint32_t *next_of_name; /* by node                 */
     bool *has_children;     /* by node                 */
     struct name_item *items;
-    struct array path; /* of char */
+    struct chars path; /* of char */
     wide_u64 running[FOLD_MAX_COLUMNS];
 };
 
@@ -40,7 +39,7 @@ static void visiting_deinit(struct visiting *visiting)
     free(visiting->next_of_name);
     free(visiting->has_children);
     free(visiting->items);
-    array_deinit(&visiting->path);
+    chars_deinit(&visiting->path);
 }
 
 static int end_of(const struct name_item *item, size_t at)
@@ -62,7 +61,6 @@ static bool visiting_init(struct visiting *visiting, const struct fold *fold)
 {
     size_t n_nodes = fold->nodes.rows.n, n_names = intern_count(fold->names);
     *visiting = (struct visiting){0};
-    array_init(&visiting->path, sizeof(char));
     visiting->first = calloc(n_nodes, sizeof *visiting->first);
     visiting->next = calloc(n_nodes * 2, sizeof *visiting->next);
     visiting->first_of_name = calloc(n_names, sizeof *visiting->first_of_name);
@@ -142,7 +140,7 @@ static void line_show(struct visiting *visiting, const struct fold *fold, uint32
 static bool lists_walk(struct visiting *visiting, const struct fold *fold, fold_node_visit *visit,
                        void *context)
 {
-    struct array *path = &visiting->path;
+    struct chars *path = &visiting->path;
     uint32_t inside = 0; /* the node whose list is being walked */
     uint64_t item = visiting->first[0];
     for (;;) {
@@ -155,14 +153,14 @@ static bool lists_walk(struct visiting *visiting, const struct fold *fold, fold_
         }
         uint32_t node = (uint32_t)(item / 2);
         struct text name = intern_text(fold->names, node_at(fold, node)->name);
-        if (!bytes_append(path, name.bytes, name.length))
+        if (!chars_append(path, name.bytes, name.length))
             return false;
         if (item % 2 == 0) {
             line_show(visiting, fold, node, visit, context);
             path->n -= name.length;
             item = visiting->next[item];
         } else {
-            if (!bytes_append(path, ";", 1))
+            if (!chars_append(path, ";", 1))
                 return false;
             inside = node;
             item = visiting->first[node];

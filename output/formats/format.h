@@ -1,14 +1,18 @@
-/* format.h - the one table of formats. Selection by name, extension and content, `--help`, `sampler
- * formats`, the docs test and the round-trip test all walk it.
+/* format.h - the interface of a format: what registry/registry.h has a table of.
  *
- * Adding a format: 1. docs/formats/NAME.md (layout, units, stack order, limits); 2. a folder here,
- * NAME/NAME.h and NAME/NAME.c (and read.c, write.c, dump.c where one file would hold two ideas)
- * defining `const struct format format_NAME`;
- * 3. its row in registry.c; 4. tests/unit/test_NAME.c, golden files in tests/data/NAME,
- * tests/fuzz/fuzz_NAME.c. */
-#ifndef SAMPLER_OUTPUT_FORMATS_FORMAT_H
-#define SAMPLER_OUTPUT_FORMATS_FORMAT_H
+ * A format is a row of names and functions. It sees bytes in memory and a sink, a const struct
+ * profile or a builder, options and notes: it opens no file, prints nothing, and knows of no
+ * other format. What it keeps of a profile (`keeps`) is tested by the round trips and drives
+ * what is reported as lost. */
+#ifndef SAMPLER_FORMAT_H
+#define SAMPLER_FORMAT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "model/notes.h"
 #include "model/profile.h"
 #include "sink.h"
 
@@ -31,9 +35,6 @@ enum format_keeps {
     KEEPS_ALL_KINDS = 1u << 14 /* more than one number per sample             */
 };
 
-/* A word for each flag, by its bit; NULL at the end. */
-extern const char *const format_keeps_words[];
-
 /* What the user chose; one struct for all formats, each looks at what concerns it. */
 struct format_options {
     bool count_ns;      /* formats with one number: nanoseconds instead of sampling periods       */
@@ -41,22 +42,23 @@ struct format_options {
     bool merge_threads; /* --threads merge                                                        */
     uint32_t thread;    /* formats of one thread a file: which one, 0 = all, one after another    */
     bool strict;        /* reading: a bad part is an error instead of a warning                   */
-    void (*input_done)(
-        void *input); /* reading: a reader that needs its input no more, and memory for
-                         the profile, may say so; the caller may free it then. May be NULL */
+    /* Reading: a reader that needs its input no more, and memory for the profile, calls this with
+     * `input`; the caller may then free it. May be NULL. */
+    void (*input_done)(void *input);
     void *input;
     bool no_compression; /* formats that can be compressed inside (nytprof): write them plain */
 };
 
-/* Things worth telling once, from readers ("line 7: no count; 3 lines skipped") and writers ("lines
- * are not kept"). Borrows the text for the call. */
-struct format_notes {
-    void (*note)(void *context, const char *text);
-    void *context;
-};
-void format_note(const struct format_notes *notes, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
+/* Adding a format NAME:
+ *   1. docs/formats/NAME.md     layout, units, stack order, limits: written first
+ *   2. output/formats/NAME/     NAME.c with the row, `const struct format format_NAME`, and how its
+ *                               files are recognised; read.c, write.c, dump.c below the row; what
+ *                               several of them share in common.c, so that nothing goes in circles
+ *   3. output/CMakeLists.txt    its room, among the other formats: they never use each other
+ *   4. registry/registry.c      its row in the table
+ *   5. tests                    tests/unit/output/formats/test_NAME.c, golden files in
+ *                               tests/data/NAME, tests/fuzz/fuzz_NAME.c; the round trips walk
+ *                               the table */
 struct format {
     const char *name; /* the word for -f                                               */
     const char *const *extensions; /* without the dot, longest first, NULL at the end */
@@ -84,12 +86,5 @@ struct format {
     MUST_CHECK bool (*dump)(const uint8_t *data, size_t size_bytes,
                             const struct format_notes *notes, struct sink *out, struct err *err);
 };
-
-extern const struct format *const format_table[]; /* NULL at the end */
-
-/* NULL when there is none. */
-const struct format *format_by_name(const char *name);
-const struct format *format_by_path(const char *path);
-const struct format *format_by_content(const uint8_t *head, size_t head_bytes);
 
 #endif

@@ -1,11 +1,22 @@
-/* convert.c - see convert.h. */
+/* convert.c - see convert.h.
+ *
+ *   time line        one pass over the samples, a few words of state: slices of each thread in
+ *                    order
+ *   spans            the stack of open spans; two neighbouring slices are compared from the
+ *                    outermost frame on, and what they have in common stays open
+ *   whole profiles   the tables copied into a new builder, then spans from slices or samples from
+ *                    spans
+ *
+ * Stacks are ids with parents: where two paths have the same id at one depth, all below is
+ * equal, so a slice costs only the frames in which it differs from the one before. */
 #include "model/convert.h"
 
 #include <stdlib.h>
 
-#include "array.h"
 #include "model/copy.h"
+#include "number.h"
 #include "saturated.h"
+#include "vector.h"
 
 uint32_t profile_kind_find(const struct profile *profile, enum profile_unit unit)
 {
@@ -97,16 +108,6 @@ struct profile_timeline profile_timeline_make_thread(const struct profile *profi
                                      .end = first_sample(profile, (uint64_t)thread + 1)};
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* A sample taken at its time, for what passed before it. */
 static void place_sampled(const struct profile *profile, uint64_t cursor_ns, uint64_t weight_ns,
                           struct profile_slice *slice)
@@ -129,9 +130,9 @@ static void place_measured(const struct profile *profile, bool is_known, uint64_
     if (is_known) {
         slice->end_ns = add_saturated(sample->time_ns, weight_ns);
         if (has_next)
-            slice->end_ns = earlier(slice->end_ns, next->time_ns);
+            slice->end_ns = min_u64(slice->end_ns, next->time_ns);
     } else {
-        slice->end_ns = has_next ? next->time_ns : later(sample->time_ns, profile->duration_ns);
+        slice->end_ns = has_next ? next->time_ns : max_u64(sample->time_ns, profile->duration_ns);
     }
 }
 
@@ -302,56 +303,57 @@ static bool builder_like(const struct profile *in, struct profile_builder **out,
     return true;
 }
 
+VECTOR_DEFINE(spans, struct profile_span)
+VECTOR_DEFINE(indexes, size_t)
+
 /* Spans close innermost first, but of equal spans the one added first is the outer: they are
  * gathered as they open and added once their ends are known. */
 struct span_gatherer {
     const struct profile *in;
     struct profile_builder *builder;
-    struct array spans;  /* of struct profile_span, in order of opening */
-    struct array opened; /* of size_t: the open ones' indexes in `spans`, by depth */
-    bool failed;
+    struct spans spans;    /* in order of opening                     */
+    struct indexes opened; /* of the open ones in `spans`, by depth   */
 };
+
+static bool gather_failed(const struct span_gatherer *gatherer)
+{
+    return gatherer->spans.no_memory || gatherer->opened.no_memory;
+}
 
 static void gather_opened(void *context, const struct profile_open_span *span)
 {
     struct span_gatherer *gatherer = context;
-    struct profile_span *row = gatherer->failed ? NULL : array_push(&gatherer->spans);
-    while (row != NULL && gatherer->opened.n <= span->depth && !gatherer->failed)
-        gatherer->failed = array_push(&gatherer->opened) == NULL;
-    if (row == NULL || gatherer->failed) {
-        gatherer->failed = true;
+    const struct profile *in = gatherer->in;
+    if (gather_failed(gatherer))
         return;
-    }
-    const struct profile_frame *at = &gatherer->in->frames[gatherer->in->stacks[span->stack].frame];
+    const struct profile_frame *at = &in->frames[in->stacks[span->stack].frame];
     const struct profile_frame frame = {.function = at->function, .flags = at->flags};
-    row->thread = span->thread;
-    row->frame = profile_add_frame(gatherer->builder, &frame);
-    row->begin_ns = span->begin_ns;
-    *(size_t *)array_at(&gatherer->opened, span->depth) = gatherer->spans.n - 1;
+    gatherer->opened.n = span->depth;
+    indexes_push(&gatherer->opened, gatherer->spans.n);
+    spans_push(&gatherer->spans,
+               (struct profile_span){.thread = span->thread,
+                                     .frame = profile_add_frame(gatherer->builder, &frame),
+                                     .begin_ns = span->begin_ns});
 }
 
 static void gather_closed(void *context, const struct profile_open_span *span)
 {
     struct span_gatherer *gatherer = context;
-    if (gatherer->failed)
-        return;
-    size_t index = *(size_t *)array_at(&gatherer->opened, span->depth);
-    ((struct profile_span *)array_at(&gatherer->spans, index))->end_ns = span->end_ns;
+    if (!gather_failed(gatherer))
+        gatherer->spans.items[gatherer->opened.items[span->depth]].end_ns = span->end_ns;
 }
 
 static bool gather_spans(struct span_gatherer *gatherer, struct err *err)
 {
-    array_init(&gatherer->spans, sizeof(struct profile_span));
-    array_init(&gatherer->opened, sizeof(size_t));
     const struct profile_span_visitor visitor = {
         .opened = gather_opened, .closed = gather_closed, .context = gatherer};
     bool ok = profile_visit_spans(gatherer->in, &visitor, err);
-    if (ok && gatherer->failed)
+    if (ok && gather_failed(gatherer))
         ok = err_fail_memory(err);
     for (size_t i = 0; ok && i < gatherer->spans.n; i++)
-        profile_add_span(gatherer->builder, array_at(&gatherer->spans, i));
-    array_deinit(&gatherer->spans);
-    array_deinit(&gatherer->opened);
+        profile_add_span(gatherer->builder, &gatherer->spans.items[i]);
+    spans_deinit(&gatherer->spans);
+    indexes_deinit(&gatherer->opened);
     return ok;
 }
 
@@ -393,7 +395,7 @@ static void leave_spans(struct self_walk *walk, uint32_t outer, uint64_t limit_n
 {
     while (walk->inner != outer) {
         const struct profile_span *span = &walk->in->spans[walk->inner];
-        sample_until(walk, span->end_ns < limit_ns ? span->end_ns : limit_ns);
+        sample_until(walk, min_u64(span->end_ns, limit_ns));
         walk->inner = span->parent;
     }
 }

@@ -21,10 +21,10 @@
  *   function and inlined or not. An idle sample ends all spans: there is a gap. Lines and addresses
  * change within a span and are not kept in it.
  */
-#ifndef SAMPLER_OUTPUT_MODEL_CONVERT_H
-#define SAMPLER_OUTPUT_MODEL_CONVERT_H
+#ifndef SAMPLER_CONVERT_H
+#define SAMPLER_CONVERT_H
 
-#include "formats/format.h"
+#include "model/notes.h"
 #include "model/profile.h"
 
 /* A count whose period nobody knows is shown as this long (1 ms). */
@@ -33,7 +33,7 @@
 /* An event is shown as this long where a format knows only time (1 us). */
 #define CONVERT_EVENT_NS 1000
 
-/* Whether the profile's numbers are events, with no time and no count beside them. */
+/* Whether the profile's numbers are events, with no time and no count besides them. */
 bool profile_counts_events(const struct profile *profile);
 
 /* Says, once per output, that a format of times shows events, and as how long. */
@@ -58,7 +58,7 @@ struct profile_timeline {
     const struct profile *profile;
     struct profile_lengths lengths;
     size_t next;        /* sample to come                            */
-    size_t end;         /* behind the last                           */
+    size_t end;         /* after the last                           */
     uint64_t cursor_ns; /* where the thread's line has come to       */
 };
 

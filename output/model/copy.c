@@ -1,4 +1,4 @@
-/* copy.c - see copy.h. */
+/* copy.c - see model/copy.h. */
 #include "model/copy.h"
 
 #include <stdlib.h>
@@ -31,6 +31,8 @@ static bool map_alloc(struct profile_map *map, const struct profile *in)
            map->threads != NULL;
 }
 
+/* Modules, functions, frames, stacks: each refers only to tables copied before it. In a stack table
+ * parents come first, so one pass is enough there, too. */
 static void copy_code(struct profile_map *map, struct profile_builder *builder,
                       const struct profile *in)
 {
@@ -59,6 +61,7 @@ static void copy_code(struct profile_map *map, struct profile_builder *builder,
     }
 }
 
+/* Row 0, "none", exists in every builder and is not copied. */
 static void copy_threads(struct profile_map *map, struct profile_builder *builder,
                          const struct profile *in, uint64_t shift_ns)
 {

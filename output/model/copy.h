@@ -1,9 +1,14 @@
-/* copy.h - taking a profile's tables over into a builder; for merge, diff and conversions.
+/* copy.h - taking a profile's tables over into a builder; for merge and conversions.
  *
- * Equal rows become one, so ids change: the map says how. Into an empty builder everything keeps
- * its id. Processes and threads are always added anew. */
-#ifndef SAMPLER_OUTPUT_MODEL_COPY_H
-#define SAMPLER_OUTPUT_MODEL_COPY_H
+ *   profile_map_init     texts, modules, functions, frames, stacks, processes, threads -> the map
+ *   profile_copy_*       what refers to them, by the map
+ *
+ * Ids     Equal rows become one, so ids change: the map says how. Into an empty builder everything
+ *         keeps its id.
+ * Apart   Processes and threads are always added anew: two runs may have used one id.
+ * Times   move by shift_ns and stay at UINT64_MAX where they would pass it. */
+#ifndef SAMPLER_PROFILE_COPY_H
+#define SAMPLER_PROFILE_COPY_H
 
 #include "model/profile.h"
 

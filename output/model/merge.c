@@ -1,4 +1,9 @@
-/* merge.c - see merge.h. */
+/* merge.c - see merge.h.
+ *
+ * What is common is found first (kinds, time axis), since the builder wants it before the first
+ * sample; then the profiles are added one by one. A clock that is the same in two files cannot
+ * be proved: if the difference between wall clock and monotonic clock agrees within a second, it
+ * is one boot of one machine as far as it matters. */
 #include "model/merge.h"
 
 #include <stdlib.h>
@@ -6,6 +11,7 @@
 #include "model/convert.h"
 #include "model/copy.h"
 #include "model/row_table.h"
+#include "number.h"
 #include "saturated.h"
 
 #define SAME_CLOCK_NS 1000000000
@@ -34,11 +40,6 @@ static const struct profile *profile_at(const struct merging *merging, size_t in
     return converted != NULL ? converted : merging->profiles[index];
 }
 
-static bool texts_equal(struct text a, struct text b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
-
 /* The kind of `profile` that goes with `kind`: same unit and name, else the only one of the unit;
  * n_kinds if there is none. */
 static uint32_t kind_match(const struct profile *profile, const struct merged_kind *kind)
@@ -47,7 +48,7 @@ static uint32_t kind_match(const struct profile *profile, const struct merged_ki
     for (uint32_t i = 0; i < profile->n_kinds; i++) {
         if (profile->kinds[i].unit != kind->unit)
             continue;
-        if (texts_equal(profile_text(profile, profile->kinds[i].name), kind->name))
+        if (text_equal(profile_text(profile, profile->kinds[i].name), kind->name))
             return i;
         n_of_unit++;
         of_unit = i;
@@ -69,12 +70,14 @@ static bool kind_is_common(const struct merging *merging, const struct profile *
         uint32_t match = kind_match(profile, kind);
         if (match == profile->n_kinds ||
             (n_of_unit > 1 &&
-             !texts_equal(profile_text(profile, profile->kinds[match].name), kind->name)))
+             !text_equal(profile_text(profile, profile->kinds[match].name), kind->name)))
             return false;
     }
     return true;
 }
 
+/* Whether each profile with samples can give nanoseconds (profile_sample_ns) without inventing
+ * them: a kind in ns, or counts of a known period. */
 static bool all_know_time(const struct merging *merging)
 {
     for (size_t i = 0; i < merging->n; i++) {
@@ -110,7 +113,7 @@ static bool kinds_align(struct merging *merging, const struct format_notes *note
         merging->in_ns = true;
         merging->n_kinds = 1;
         merging->kinds[0] =
-            (struct merged_kind){.name = {"time", strlen("time")}, .unit = PROFILE_UNIT_NS};
+            (struct merged_kind){.name = text_make("time"), .unit = PROFILE_UNIT_NS};
         format_note(notes, "the profiles count different things: merged as time");
     } else if (n_dropped > 0) {
         format_note(notes, "%u kinds of numbers that not all profiles have are left out",
@@ -121,9 +124,10 @@ static bool kinds_align(struct merging *merging, const struct format_notes *note
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
-    return a > b ? a - b : b - a;
+    return max_u64(a, b) - min_u64(a, b);
 }
 
+/* Where time 0 of the result is, and by which clock the profiles are placed on it (merge.h). */
 static void axis_choose(struct merging *merging)
 {
     bool has_monotonic = true, has_realtime = true, is_one_clock = true;
@@ -137,10 +141,8 @@ static void axis_choose(struct merging *merging)
         uint64_t lead_ns = at->start_realtime_ns - at->start_time_ns;
         uint64_t first_lead_ns = first->start_realtime_ns - first->start_time_ns;
         is_one_clock = is_one_clock && distance(lead_ns, first_lead_ns) < SAME_CLOCK_NS;
-        if (at->start_time_ns < first_monotonic)
-            first_monotonic = at->start_time_ns;
-        if (at->start_realtime_ns < first_realtime)
-            first_realtime = at->start_realtime_ns;
+        first_monotonic = min_u64(first_monotonic, at->start_time_ns);
+        first_realtime = min_u64(first_realtime, at->start_realtime_ns);
     }
     merging->by_monotonic = has_monotonic && (!has_realtime || is_one_clock);
     merging->by_realtime = !merging->by_monotonic && has_realtime;
@@ -167,8 +169,7 @@ static void scalars_set(struct merging *merging, const struct format_notes *note
     for (size_t i = 0; i < merging->n; i++) {
         const struct profile *at = profile_at(merging, i);
         uint64_t end_ns = add_saturated(shift_of(merging, at), at->duration_ns);
-        if (end_ns > scalars->duration_ns)
-            scalars->duration_ns = end_ns;
+        scalars->duration_ns = max_u64(scalars->duration_ns, end_ns);
         if (at->n_samples == 0)
             continue;
         scalars->has_times = scalars->has_times && at->has_times;

@@ -18,10 +18,10 @@
  * become samples (convert.h), so that one of the two tells the whole story.
  *
  * Metadata: of all; equal entries once. */
-#ifndef SAMPLER_OUTPUT_MODEL_MERGE_H
-#define SAMPLER_OUTPUT_MODEL_MERGE_H
+#ifndef SAMPLER_MERGE_H
+#define SAMPLER_MERGE_H
 
-#include "formats/format.h"
+#include "model/notes.h"
 #include "model/profile.h"
 
 /* `n` >= 1 profiles, borrowed. `notes` may be NULL. */

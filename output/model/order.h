@@ -3,8 +3,8 @@
  *
  * Only profile.c includes this. Nothing here recurses; tables already in order (the usual case) are
  * only looked at. False means out of memory; the tables may then be half sorted. */
-#ifndef SAMPLER_OUTPUT_MODEL_ORDER_H
-#define SAMPLER_OUTPUT_MODEL_ORDER_H
+#ifndef SAMPLER_PROFILE_ORDER_H
+#define SAMPLER_PROFILE_ORDER_H
 
 #include "array.h"
 #include "model/profile.h"

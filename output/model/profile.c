@@ -1,5 +1,9 @@
 /* profile.c - see profile.h. The builder: growing tables, four of them with a hash index over their
- * rows, so that equal rows get equal ids; orders and containment at finish (order.c). */
+ * rows, so that equal rows get equal ids; orders and containment at finish (model/order.c).
+ *
+ * The profile handed out is the first member of a struct profile_owner, which holds the tables
+ * themselves: writers see const pointers and counts, profile_destroy finds the storage by a cast.
+ * Nothing is copied at finish but the trimming of tables. */
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -41,6 +45,7 @@ struct profile_owner {
     struct storage storage;
 };
 
+/* The first failure is the one that is reported: later ones follow from it. */
 static uint32_t builder_fail(struct profile_builder *builder, enum failure failure)
 {
     if (builder->failure == FAILURE_NONE)
@@ -48,6 +53,7 @@ static uint32_t builder_fail(struct profile_builder *builder, enum failure failu
     return 0;
 }
 
+/* Inlined, so that `row_bytes` is a constant where rows are hashed (row_table.h). */
 __attribute__((always_inline)) static inline uint32_t table_add(struct profile_builder *builder,
                                                                 struct row_table *table,
                                                                 const void *row, size_t row_bytes)
@@ -224,6 +230,7 @@ uint32_t profile_add_thread(struct profile_builder *builder, const struct profil
     return (uint32_t)(builder->storage.threads.n - 1);
 }
 
+/* The first sample fixes how many numbers each has: columns cannot be added later. */
 static bool kinds_are_fixed(struct profile_builder *builder)
 {
     if (builder->n_kinds != 0)
@@ -254,6 +261,7 @@ void profile_add_samples(struct profile_builder *builder, size_t n,
         !is_right(builder, samples_are_right(&builder->storage, n, samples)) ||
         !kinds_are_fixed(builder))
         return;
+    /* Rows last: after a failure there are as many rows as before, whatever the columns have. */
     bool ok = array_reserve(rows, n);
     for (uint32_t kind = 0; ok && kind < builder->n_kinds; kind++)
         ok = value_column_add(&builder->storage.columns[kind], values[kind], n);
@@ -372,6 +380,7 @@ static void array_trim(struct array *rows)
     rows->n_reserved = rows->n;
 }
 
+/* Ids are given out; nothing looks for equal rows any more. */
 static void table_trim(struct row_table *table)
 {
     free(table->slots);

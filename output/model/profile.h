@@ -2,20 +2,26 @@
  *
  *   profile_builder_*  ->  struct profile (immutable)  ->  writers, merge, diff, top
  *
- * Shape     Tables of plain structs named by uint32_t ids. Id 0 of every table is the "none" entry,
- * which exists and is all zero, so tables[id] is always valid; real entries run from 1 to n - 1.
- * Texts are ids of the interned string table (any bytes; UTF-8 is expected, not promised); 0 = "" =
- * unknown. Units     Times are nanoseconds since `start_time_ns` of the profile. Values carry their
- * unit in `kinds`. Order     stacks[i].parent < i. samples are in order of (thread, time, order of
- * adding); spans in order of (thread, begin, longer first, order of adding). Everything else in
- * order of adding. Owner     A profile owns all of it and dies by profile_destroy. Immutable after
- * profile_builder_finish, so any number of threads may read it.
+ * Shape   Tables of plain structs named by uint32_t ids. Id 0 of every table is the "none" entry,
+ *         which exists and is all zero, so tables[id] is always valid; real entries run from 1 to n
+ *         - 1. Samples, instants and what else says "from 0" below have no ids and no "none" entry.
+ * Texts   Ids of the interned string table: any bytes (UTF-8 is expected, not promised); 0 = "" =
+ *         unknown.
+ * Units   Times are nanoseconds since `start_time_ns` of the profile. Values carry their unit in
+ *         `kinds`.
+ * Order   stacks[i].parent < i. Samples by (thread, time, order of adding); spans by (thread,
+ *         begin, longer first, order of adding). Everything else in order of adding.
+ * Owner   A profile owns all of it and dies by profile_destroy. Immutable after
+ *         profile_builder_finish, so any number of threads may read it.
  *
- * A profile may hold samples (sampling formats), spans (interval formats), or both.
- * profile_spans_to_samples and profile_samples_to_spans convert; writers that need the other kind
- * call them (both conversions live in convert.c, once). */
-#ifndef SAMPLER_OUTPUT_MODEL_PROFILE_H
-#define SAMPLER_OUTPUT_MODEL_PROFILE_H
+ * A profile may hold samples (sampling formats), spans (interval formats), or both. Writers that
+ * need the other kind call profile_spans_to_samples or profile_samples_to_spans (convert.h, once
+ * for all).
+ *
+ * Not here: anything a single format alone knows. What it cannot say in these tables goes to
+ * `metadata` as text, or is lost and reported (registry/losses.h). */
+#ifndef SAMPLER_PROFILE_H
+#define SAMPLER_PROFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,10 +34,10 @@
 
 enum profile_unit {
     PROFILE_UNIT_NONE,
-    PROFILE_UNIT_COUNT,
-    PROFILE_UNIT_NS,
+    PROFILE_UNIT_COUNT, /* how often: samples, or what a format counts without telling what */
+    PROFILE_UNIT_NS,    /* time, CPU or elapsed; the kind's name says which                 */
     PROFILE_UNIT_BYTES,
-    PROFILE_UNIT_EVENTS
+    PROFILE_UNIT_EVENTS /* of the kernel or the processor: "cache-misses"                   */
 };
 
 /* What one number of a sample means. The first kind is the one formats with a single number show.
@@ -62,7 +68,7 @@ enum profile_frame_flag {
     PROFILE_FRAME_CUT = 2,     /* stands for the unknown outer part of a stack, no real code   */
     PROFILE_FRAME_KERNEL = 4,
     PROFILE_FRAME_JIT = 8,
-    PROFILE_FRAME_IDLE = 16, /* thread not running ("(idle)")                                */
+    PROFILE_FRAME_IDLE = 16, /* stands for a thread that did not run ("(idle)")              */
 };
 
 struct profile_frame {
@@ -99,8 +105,8 @@ struct profile_thread {
 struct profile_sample {
     uint32_t thread;
     uint32_t stack;
-    uint64_t time_ns; /* meaningful when the profile has_times; when the sample was taken. For a
-                         format in which a sample lasts until the next one, its start. */
+    uint64_t time_ns; /* when it was taken, if the profile has_times; of a format in which a
+                         sample lasts until the next one, when it began                      */
 };
 
 struct profile_span {
@@ -154,7 +160,8 @@ struct profile_metadata {
     uint32_t value; /* text */
 };
 
-/* The numbers of one kind, as narrow as they can be; read them with profile_value. */
+/* The numbers of one kind, as narrow as they can be; read them with profile_value. Memory is what
+ * limits how many samples a profile can have, and nearly all numbers are 1 or one period. */
 struct profile_column {
     const void *numbers;   /* uint32_t or uint64_t, one for each sample         */
     const uint64_t *large; /* those of 32-bit numbers with PROFILE_LARGE_VALUE  */
@@ -169,12 +176,11 @@ struct profile {
     const struct intern *texts;
     uint32_t n_kinds; /* 1..PROFILE_MAX_KINDS when there are samples */
     struct profile_kind kinds[PROFILE_MAX_KINDS];
-    bool has_times;             /* samples carry times                                         */
-    uint64_t start_time_ns;     /* on the profiled machine's monotonic clock; 0 = unknown      */
+    bool has_times;             /* samples carry times                                     */
+    uint64_t start_time_ns;     /* on the profiled machine's monotonic clock; 0 = unknown  */
     uint64_t start_realtime_ns; /* since the epoch; 0 = unknown                            */
     uint64_t duration_ns;
-    uint64_t
-        period; /* of sampling, in the unit of kinds[0] when that is a time, else ns; 0 = none */
+    uint64_t period; /* of sampling, in ns; 0 = none, or measured and not sampled */
 
     const struct profile_module *modules;
     const struct profile_function *functions;
@@ -217,20 +223,31 @@ static inline bool profile_stack_is_idle(const struct profile *profile, uint32_t
     return (profile->frames[profile->stacks[stack].frame].flags & PROFILE_FRAME_IDLE) != 0;
 }
 
-/* ---- building
- * ----------------------------------------------------------------------------------------------------
- * Failure (out of memory, table full) is sticky, as in a cursor: the adding functions then return 0
- * and profile_builder_finish reports it. So a reader checks once, at the end. Equal modules,
- * functions, frames, stacks get equal ids; processes, threads, samples ... are added as they come.
- * An added row never gets id 0, even if all zero: a frame without a name is not "no frame", and a
- * stack of it is not the empty stack. Ids handed in must be 0 or from this builder; a wrong one is
- * a failure too. Thread 0 is the thread of formats that know none: writers walk the samples, not
- * only threads 1 to n - 1. */
+/* ---- building ----
+ *
+ *     profile_builder_create(&builder, err)
+ *     profile_builder_scalars(builder)->n_kinds = 1; ...      before the first sample
+ *     function.name = profile_add_text(builder, bytes, n);    rows before those that refer to them
+ *     frame.function = profile_add_function(builder, &function); ...
+ *     profile_add_sample(builder, &sample, values);
+ *     profile_builder_finish(builder, &profile, err)
+ *
+ * Failure   Out of memory, table full, wrong row: sticky, as in a cursor. The adding functions then
+ *           return 0 and profile_builder_finish reports it, so a reader checks once, at the end.
+ * Equal     modules, functions, frames and stacks get equal ids; processes, threads, samples ...
+ *           are added as they come.
+ * Id 0      An added row never gets it, even if all zero: a frame without a name is not "no frame",
+ *           and a stack of it is not the empty stack.
+ * Ids       handed in must be 0 or from this builder; a wrong one is a failure, so that no file
+ *           makes a writer read beyond a table.
+ * Thread 0  is the thread of formats that know none: writers walk the samples, not only threads 1
+ *           to n - 1. */
 struct profile_builder;
 
 MUST_CHECK bool profile_builder_create(struct profile_builder **out, struct err *err);
 void profile_builder_destroy(struct profile_builder *builder); /* takes NULL */
 
+/* Each returns the id, or 0 after a failure. All rows and texts are borrowed for the call. */
 uint32_t profile_add_text(struct profile_builder *builder, const char *bytes, size_t length);
 uint32_t profile_add_cstring(struct profile_builder *builder, const char *text);
 struct text profile_builder_text(const struct profile_builder *builder, uint32_t id);
@@ -256,8 +273,8 @@ void profile_add_samples(struct profile_builder *builder, size_t n,
                          const struct profile_sample *samples, const uint64_t *const *values);
 
 /* Spans of a thread in any order; `parent` is ignored and computed from containment at finish (a
- * child lies within its parent; of equal ones the earlier added is the outer). Returns nothing: ids
- * are known only after finish. */
+ * child lies within its parent; of equal ones the earlier added is the outer). Returns nothing, as
+ * ids are known only after finish. So does the `span` of an instant. */
 void profile_add_span(struct profile_builder *builder, const struct profile_span *span);
 void profile_add_instant(struct profile_builder *builder, const struct profile_instant *instant);
 void profile_add_off_cpu(struct profile_builder *builder, const struct profile_off_cpu *off_cpu);
@@ -265,8 +282,8 @@ void profile_add_bookmark(struct profile_builder *builder, const struct profile_
 void profile_add_metadata(struct profile_builder *builder, const char *key, const char *value,
                           size_t value_length);
 
-/* Scalars of the profile (kinds, has_times, start times, duration, period): set before the first
- * sample. */
+/* What the profile has once: set it before the first sample, which fixes the number of kinds.
+ * The fields are those of struct profile. */
 struct profile_scalars {
     uint32_t n_kinds;
     struct profile_kind kinds[PROFILE_MAX_KINDS];
@@ -278,7 +295,8 @@ struct profile_scalars {
 };
 struct profile_scalars *profile_builder_scalars(struct profile_builder *builder);
 
-/* Takes the builder in every case. */
+/* Sorts, finds which span lies in which, gives back spare memory. Linear but for the sorting, which
+ * is a radix sort and left out where rows came in order. Takes the builder in every case. */
 MUST_CHECK bool profile_builder_finish(struct profile_builder *builder, struct profile **out,
                                        struct err *err);
 

@@ -1,11 +1,17 @@
 /* row_table.h - rows by number: equal rows, equal id.
  *
- * Rows are plain structs without padding whose size is a multiple of 8 bytes. Ids are dense from 1;
- * row 0 exists, is all zero and is equal to none. Open addressing over an array. `row_bytes` is a
- * constant in every call, so that the compiler makes a tight copy for each kind of row. Context:
- * one thread at a time. */
-#ifndef SAMPLER_OUTPUT_MODEL_ROW_TABLE_H
-#define SAMPLER_OUTPUT_MODEL_ROW_TABLE_H
+ * Shape     Rows are plain structs without padding whose size is a multiple of 8 bytes: they are
+ *           hashed and compared as words. Ids are dense from 1; row 0 exists, is all zero and is
+ *           equal to none.
+ * Growth    Open addressing over an array, doubled at two thirds full. A slot holds the upper half
+ *           of the row's hash next to the id, so that few rows are looked at in vain.
+ * Speed     `row_bytes` is a constant in every call, so that the compiler makes a tight copy for
+ *           each kind of row. Readers
+ *           come here for each frame they read, hence all of it is in the header.
+ * Failure   0 for an id means out of memory, or of ids. row_table_deinit is due in every case.
+ * Context   One thread at a time. */
+#ifndef SAMPLER_ROW_TABLE_H
+#define SAMPLER_ROW_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +23,7 @@
 
 struct row_table {
     struct array rows;
-    uint64_t *slots; /* id, and the upper half of the row's hash: most rows that are not the one
-                        looked for are told apart without a look at them; 0 = free */
+    uint64_t *slots; /* id, and the upper half of the row's hash; 0 = free */
     size_t n_slots;  /* a power of two */
 };
 

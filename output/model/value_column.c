@@ -1,4 +1,8 @@
-/* value_column.c - see value_column.h. */
+/* value_column.c - see value_column.h.
+ *
+ * The three forms are told apart by numbers.item_bytes: 0 (all equal, nothing stored), 4, 8. A
+ * column only widens. Runs that fit the form as it stands are taken by add_plain without a
+ * decision for each number; add_one takes the number that does not fit, and widens if it must. */
 #include "model/value_column.h"
 
 void value_column_init(struct value_column *column)
@@ -84,7 +88,7 @@ static bool store_u64(struct value_column *column)
     return true;
 }
 
-/* A place of 8 bytes beside the 4 pays while fewer than about every eighth has one. */
+/* A place of 8 bytes besides the 4 pays while fewer than about every eighth has one. */
 static bool has_many_large(const struct value_column *column)
 {
     return column->large.n >= 1024 && column->large.n > column->n / 8;

@@ -1,10 +1,10 @@
 /* value_column.h - the numbers of one kind, one for each sample, in the making.
  *
  * Stored as narrow as they come: nothing while all are equal ("1 sample"), 4 bytes each while few
- * are large, else 8 (struct profile_column says how). Only profile.c and order.c include
+ * are large, else 8 (struct profile_column says how). Only profile.c and model/order.c include
  * this. Memory is what limits how many samples a profile can have, and most numbers are small. */
-#ifndef SAMPLER_OUTPUT_MODEL_VALUE_COLUMN_H
-#define SAMPLER_OUTPUT_MODEL_VALUE_COLUMN_H
+#ifndef SAMPLER_VALUE_COLUMN_H
+#define SAMPLER_VALUE_COLUMN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,6 +13,7 @@ extern "C" {
 #include "text/utf8.h"
 }
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -40,7 +41,7 @@ namespace
 class throwing_allocator
 {
   public:
-    static const bool kNeedFree = true;
+    [[maybe_unused]] static const bool kNeedFree = true; /* RapidJSON asks for it */
 
     void *Malloc(size_t size_bytes)
     {
@@ -106,7 +107,7 @@ unsigned take_digits(const char *at, uint32_t *number)
     uint64_t digits;
     memcpy(&digits, at, sizeof digits);
     digits = le64toh(digits) ^ 0x3030303030303030u;
-    /* The high bit of each byte that is over 9; carries reach only bytes behind one of those. */
+    /* The high bit of each byte that is over 9; carries reach only bytes after one of those. */
     uint64_t others = ((digits + 0x7676767676767676u) | digits) & 0x8080808080808080u;
     unsigned n = others == 0 ? 8 : static_cast<unsigned>(__builtin_ctzll(others)) / 8;
     if (n == 0)
@@ -118,10 +119,10 @@ unsigned take_digits(const char *at, uint32_t *number)
     return n;
 }
 
-/* Commas and integers of a few digits, as far as they go, with `at` behind a number of a list. */
+/* Commas and integers of a few digits, as far as they go, with `at` after a number of a list. */
 const char *take_integers(const char *at, const char *end, struct number_list *numbers)
 {
-    const int MOST_BYTES = 12;          /* comma, sign, 8 digits, what is behind them */
+    const int MOST_BYTES = 12;          /* comma, sign, 8 digits, what is after them */
     struct number_list list = *numbers; /* in registers */
     while (end - at > MOST_BYTES && *at == ',') {
         bool is_negative = at[1] == '-';
@@ -160,7 +161,7 @@ struct json_walk {
         return visitor->event(visitor->context, this, &event, err);
     }
 
-    /* Whether an event of the value that begins (and, with `opens`, goes on) is left out. */
+    /* Whether an event of the value that begins (and, with `opens`, continues) is left out. */
     bool is_skipped(bool opens)
     {
         if (skipping == 0 && !skips_value)
@@ -365,7 +366,7 @@ static void mend_surrogates(input_stream *in, std::vector<char> *copy)
     copy->assign(in->begin, in->end);
     const char *begin = copy->data(), *end = begin + copy->size();
     for (const char *at = begin + (lone - in->begin); at != end; at = lone_surrogate(at + 6, end))
-        memcpy(copy->data() + (at - begin) + 2, "fffd", 4);
+        std::copy_n("fffd", 4, copy->data() + (at - begin) + 2);
     *in = {begin, begin + in->Tell(), end};
 }
 
@@ -394,7 +395,7 @@ bool json_read(const uint8_t *data, size_t size_bytes, const struct json_visitor
     bool ok = false;
     try {
         struct json_walk walk;
-        walk.skipped_bytes = size_bytes >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        walk.skipped_bytes = utf8_mark_bytes(bytes, size_bytes);
         bytes += walk.skipped_bytes;
         walk.in = {bytes, bytes, bytes + (size_bytes - walk.skipped_bytes)};
         walk.visitor = visitor;

@@ -3,13 +3,20 @@
  *     const struct json_visitor visitor = {.event = my_event, .context = my};
  *     json_read(data, size_bytes, &visitor, &err);
  *
- * Input     UTF-8, a byte order mark is passed over. What decoders of the web replace is replaced:
- * bytes that are no UTF-8 and escaped lone surrogates become U+FFFD. UTF-16, comments, NaN, text
- * after the value, a nesting that does not end: errors with their offset, also in what is skipped.
+ * Input     UTF-8; a byte order mark is passed over. What decoders of the web replace is replaced:
+ *           bytes that are no UTF-8 and escaped lone surrogates become U+FFFD.
+ * Errors    UTF-16, comments, NaN, text after the value, a nesting that does not end: with their
+ *           offset, also in what is skipped.
+ * Numbers   are doubles, as in JavaScript: beyond 2^53 the last digits are lost.
  * Memory    Besides the input that of the longest text and a few bytes per level of nesting, on the
- * heap. Owner     json_read borrows all for the call; an event and its bytes live for the visit. */
-#ifndef SAMPLER_OUTPUT_TEXT_JSON_READ_H
-#define SAMPLER_OUTPUT_TEXT_JSON_READ_H
+ *           heap; no recursion. No tree is made: a .cpuprofile of gigabytes is read in one pass.
+ * Owner     json_read borrows all for the call; an event and its bytes live for the visit.
+ * Context   Any thread.
+ *
+ * The parser is RapidJSON, which is fast and reads by events. It is C++: its exceptions do not
+ * leave json_read.cpp, the only C++ of the project. */
+#ifndef SAMPLER_JSON_READ_H
+#define SAMPLER_JSON_READ_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,7 +71,7 @@ void json_skip(struct json_walk *walk);
  * is no number is an error that calls it `what`. Keeps both until then. */
 void json_numbers(struct json_walk *walk, const char *what, struct number_list *numbers);
 
-/* Where reading stands, as an offset in the input: behind what the event is about. */
+/* Where reading stands, as an offset in the input: after what the event is about. */
 uint64_t json_offset(const struct json_walk *walk);
 
 #endif

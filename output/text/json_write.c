@@ -1,4 +1,5 @@
-/* json_write.c - see json_write.h. */
+/* json_write.c - see json_write.h. Commas and line ends come before what follows them, since
+ * only then it is known whether something follows. */
 #include "text/json_write.h"
 
 #include <math.h>
@@ -79,6 +80,7 @@ void json_array_end(struct json *json)
     nesting_end(json, "]");
 }
 
+/* In the short form where JSON has one. */
 static void control_escape(struct sink *out, unsigned char byte)
 {
     static const char digits[] = "0123456789abcdef";
@@ -95,6 +97,7 @@ static void control_escape(struct sink *out, unsigned char byte)
         sink_write(out, escape, sizeof escape);
 }
 
+/* Bytes that stand for themselves (RFC 8259, 7); runs of them are written in one piece. */
 static bool is_plain(unsigned char byte)
 {
     return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';

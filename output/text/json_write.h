@@ -8,9 +8,9 @@
  *
  * Commas and indentation are put in here; that begins and ends match, and that an object's values
  * have keys, is the caller's part. Needs no memory, however deep the nesting. Failure is the
- * sink's: sticky, told by sink_close. Same calls, same bytes: no locale, no clock. */
-#ifndef SAMPLER_OUTPUT_TEXT_JSON_WRITE_H
-#define SAMPLER_OUTPUT_TEXT_JSON_WRITE_H
+ * sink's: sticky, reported by sink_close. Same calls, same bytes: no locale, no clock. */
+#ifndef SAMPLER_JSON_WRITE_H
+#define SAMPLER_JSON_WRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* number_list.c - see number_list.h. */
+/* number_list.c - see number_list.h. Not a vector (base/vector.h), as the type changes on the
+ * way. */
 #include "text/number_list.h"
 
 #include <stdlib.h>

@@ -1,9 +1,13 @@
 /* number_list.h - the numbers of a long list in a file: 4 bytes each while all of them are integers
  * of 32 bits, which they nearly always are, else doubles.
  *
- * Zero bytes are an empty list. Owner: the list owns its numbers until number_list_deinit. */
-#ifndef SAMPLER_OUTPUT_TEXT_NUMBER_LIST_H
-#define SAMPLER_OUTPUT_TEXT_NUMBER_LIST_H
+ * A .cpuprofile is mostly two such lists, ids of nodes and time deltas, one of each for a sample.
+ *
+ * Contract  Zero bytes are an empty list. It owns its numbers until number_list_deinit. The first
+ *           number that does not fit widens all of it, once.
+ * Context   One thread at a time. */
+#ifndef SAMPLER_NUMBER_LIST_H
+#define SAMPLER_NUMBER_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

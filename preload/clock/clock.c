@@ -1,4 +1,12 @@
-/* clock.c - see clock.h: which engine a thread gets. */
+/* clock.c - see clock.h: which engine a thread gets.
+ *
+ *   cpu     perf with the kernel -> perf without it, and a helper timer -> timer
+ *   wall    the same, and two files of /proc for the watcher
+ *   event   with the kernel -> without it, if only that was refused -> none
+ *
+ * Each thread tries for itself, since a refusal may be of the moment (no descriptor left). A final
+ * one is remembered: where a seccomp filter or the paranoid level forbids perf events, each of a
+ * thousand threads would otherwise make two system calls in vain. */
 #include "clock/clock.h"
 
 #include <errno.h>
@@ -8,78 +16,75 @@
 #include "clock/engine.h"
 #include "sys/os.h"
 
-/* Ticks of the timer beside a perf event: no faster than the kernel's own tick is of use. */
-#define HELPER_PERIOD_NS UINT64_C(4000000)
-
-/* Written in SETUP; afterwards constant, but for the errors: set by the first thread that is
- * refused for good, read by the later ones, which then do not ask again. Relaxed: each alone is
- * right. */
-static struct clock_settings settings;
-static enum options_clock wanted;
+/* Written in SETUP; constant afterwards, but for the errors: set by the first thread that is
+ * refused for good, read by later ones, which then do not try. Relaxed: each is valid on its
+ * own. */
+static struct clock_settings clock_settings;
+static enum settings_clock wanted;
 static bool is_wall;
 static int perf_errno;      /* of the event with the kernel in it */
 static int perf_user_errno; /* of the event without */
 
 /* SETUP */
-void clock_setup(const struct options *options)
+void clock_setup(const struct settings *settings)
 {
-    bool is_event = options->measure == OPTIONS_EVENT;
-    settings = (struct clock_settings){.period_ns = options->period_ns,
-                                       .event_period = options->step,
-                                       .event = is_event ? &options->event : NULL,
-                                       .signo = options->signo};
-    wanted = options->clock;
-    is_wall = options->measure == OPTIONS_WALL;
+    bool is_event = settings->measure == SETTINGS_EVENT;
+    clock_settings = (struct clock_settings){.period_ns = settings->period_ns,
+                                             .event_period = settings->step,
+                                             .event = is_event ? &settings->event : NULL,
+                                             .signo = settings->signo};
+    wanted = settings->clock;
+    if (is_event || wanted != SETTINGS_CLOCK_TIMER)
+        clock_perf_setup(&clock_settings);
+    is_wall = settings->measure == SETTINGS_WALL;
+    clock_pace_setup();
 }
 
 /* any context */
 void clock_init(struct clock *clock)
 {
-    *clock = (struct clock){.perf_fd = -1, .timer_id = -1, .look_fd = -1, .wait_fd = -1};
+    *clock =
+        (struct clock){.perf_fd = -1, .timer_id = -1, .first_id = -1, .look_fd = -1, .wait_fd = -1};
+    clock_pace_init(&clock->pace);
 }
 
-/* any context */
-int clock_signo(void)
-{
-    return settings.signo;
-}
-
-/* Events that the kernel raises while it runs itself: without its share there are none. */
-static bool happens_in_kernel(const struct event *event)
+/* Events that the kernel raises in its own code: without its share there are none. any context */
+SIGNAL_SAFE static bool happens_in_kernel(const struct event *event)
 {
     return event->at_return;
 }
 
-/* Errors that will not change for the next thread, as opposed to a table that is full just now. */
-static bool is_final(int error)
+/* Errors that will not change for the next thread, as opposed to a table that is full at the
+ * moment. any context */
+SIGNAL_SAFE static bool is_final(int error)
 {
     return error != EMFILE && error != ENFILE && error != ENOMEM && error != EAGAIN &&
            error != EINTR && error != ESRCH;
 }
 
-/* Asks for a perf event unless it was refused before. SETUP, HOOK */
-static int perf_try(struct clock *clock, pid_t tid, uint64_t first_ns, bool with_kernel)
+/* Opens a perf event, unless it was refused before; 0 or an errno. any context */
+SIGNAL_SAFE static int perf_try(struct clock *clock, pid_t tid, uint64_t first_ns, bool with_kernel)
 {
     int *known = with_kernel ? &perf_errno : &perf_user_errno;
     int error = __atomic_load_n(known, __ATOMIC_RELAXED);
     if (error != 0)
         return error;
-    error = clock_perf_arm(clock, &settings, tid, first_ns, with_kernel);
+    error = clock_perf_arm(clock, &clock_settings, tid, first_ns, with_kernel);
     if (error != 0 && is_final(error))
         __atomic_store_n(known, error, __ATOMIC_RELAXED);
     return error;
 }
 
-/* SETUP, HOOK */
-static bool event_arm(struct clock *clock, pid_t tid, uint64_t first)
+/* any context */
+SIGNAL_SAFE static bool event_arm(struct clock *clock, pid_t tid, uint64_t first)
 {
-    bool with_kernel = !settings.event->user_only;
+    bool with_kernel = !clock_settings.event->user_only;
     clock->kind = CAPTURE_CLOCK_EVENT;
     if (with_kernel) {
         clock->why_errno = perf_try(clock, tid, first, true);
         if (clock->why_errno == 0)
             return true;
-        if (happens_in_kernel(settings.event) ||
+        if (happens_in_kernel(clock_settings.event) ||
             (clock->why_errno != EACCES && clock->why_errno != EPERM)) {
             clock->kind = CAPTURE_CLOCK_NONE;
             return false;
@@ -118,13 +123,14 @@ static const char *advice_for(int error)
 /* SETUP */
 bool clock_check(struct line *why)
 {
-    if (settings.event == NULL)
+    if (clock_settings.event == NULL)
         return true;
-    if (settings.event->at_return && !clock_perf_can_wait()) {
+    if (clock_settings.event->at_return && !clock_perf_can_wait()) {
         line_add(why, "it needs Linux 6.1");
         return false;
     }
-    struct clock probe = {.perf_fd = -1, .timer_id = -1, .look_fd = -1, .wait_fd = -1};
+    struct clock probe;
+    clock_init(&probe);
     bool is_armed = event_arm(&probe, 0, UINT64_C(1) << 40);
     int error = probe.why_errno;
     clock_disarm(&probe);
@@ -135,18 +141,18 @@ bool clock_check(struct line *why)
     return false;
 }
 
-/* SETUP, HOOK */
+/* any context */
 bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns)
 {
     int perf_error = 0;
     uint64_t counted = clock->counted;
     clock_init(clock);
     clock->counted = counted;
-    if (settings.event != NULL)
+    if (clock_settings.event != NULL)
         return event_arm(clock, tid, first_ns);
     if (is_wall)
         clock_wall_arm(clock, tid);
-    if (wanted != OPTIONS_CLOCK_TIMER) {
+    if (wanted != SETTINGS_CLOCK_TIMER) {
         perf_error = perf_try(clock, tid, first_ns, true);
         if (perf_error == 0) {
             clock->kind = CAPTURE_CLOCK_PERF;
@@ -156,20 +162,22 @@ bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns)
         if (user_error == 0) {
             clock->kind = CAPTURE_CLOCK_PERF_USER;
             clock->why_errno = perf_error;
-            uint64_t helper_ns =
-                settings.period_ns > HELPER_PERIOD_NS ? settings.period_ns : HELPER_PERIOD_NS;
-            clock_timer_arm(clock, &settings, tid, helper_ns, helper_ns);
+            uint64_t helper_ns = clock_settings.period_ns > CLOCK_HELPER_PERIOD_NS
+                                     ? clock_settings.period_ns
+                                     : CLOCK_HELPER_PERIOD_NS;
+            clock_timer_arm(clock, &clock_settings, tid, helper_ns, helper_ns);
             return true;
         }
     }
-    int timer_error = clock_timer_arm(clock, &settings, tid, first_ns, settings.period_ns);
+    int timer_error =
+        clock_timer_arm(clock, &clock_settings, tid, first_ns, clock_settings.period_ns);
     clock->why_errno = perf_error != 0 ? perf_error : timer_error;
     if (timer_error == 0)
         clock->kind = CAPTURE_CLOCK_TIMER;
     return timer_error == 0;
 }
 
-/* HOOK, EXIT */
+/* any context */
 bool clock_disarm(struct clock *clock)
 {
     if (clock->kind == CAPTURE_CLOCK_EVENT)
@@ -185,12 +193,13 @@ bool clock_disarm(struct clock *clock)
 void clock_abandon(struct clock *clock)
 {
     clock->timer_id = -1;
+    clock->first_id = -1;
     clock_perf_disarm(clock);
     clock_wall_disarm(clock);
     clock->kind = CAPTURE_CLOCK_NONE;
 }
 
-/* SIGNAL */
+/* SIGNAL, HOOK */
 enum clock_tick clock_tick_of(const struct clock *clock, const siginfo_t *info)
 {
     if (clock->perf_fd >= 0 && (info->si_code == POLL_IN || info->si_code == POLL_HUP) &&
@@ -200,7 +209,7 @@ enum clock_tick clock_tick_of(const struct clock *clock, const siginfo_t *info)
         return CLOCK_TICK_LOOK;
     if (clock->perf_fd >= 0 && clock_perf_sent(clock, info))
         return CLOCK_TICK_MAIN;
-    if (clock->timer_id >= 0 && clock_timer_sent(clock, info))
+    if ((clock->timer_id >= 0 || clock->first_id >= 0) && clock_timer_sent(clock, info))
         return clock->kind == CAPTURE_CLOCK_TIMER ? CLOCK_TICK_MAIN : CLOCK_TICK_HELPER;
     return CLOCK_TICK_FOREIGN;
 }
@@ -213,19 +222,35 @@ bool clock_tick_is_ours(const siginfo_t *info)
 }
 
 /* SIGNAL */
+bool clock_pace(struct clock *clock, uint64_t cpu_ns)
+{
+    const struct clock_pace *pace = &clock->pace;
+    if (likely(!pace->is_by_timer && cpu_ns - pace->since_ns < pace->window_ns) ||
+        wanted == SETTINGS_CLOCK_PERF ||
+        (clock->kind != CAPTURE_CLOCK_PERF && clock->kind != CAPTURE_CLOCK_PERF_USER))
+        return false;
+    return clock_pace_look(clock, &clock_settings, cpu_ns);
+}
+
+/* SIGNAL */
+enum capture_clock clock_kind(const struct clock *clock)
+{
+    return clock->pace.is_by_timer ? CAPTURE_CLOCK_STAND_IN : (enum capture_clock)clock->kind;
+}
+
+/* SIGNAL */
 void clock_ticked(struct clock *clock)
 {
     if (unlikely(clock->first_period)) {
         clock->first_period = false;
-        clock_perf_set_period(clock,
-                              settings.event != NULL ? settings.event_period : settings.period_ns);
+        clock_perf_set_period(clock);
     }
 }
 
-/* SIGNAL */
+/* any context */
 uint64_t clock_read(const struct clock *clock, pid_t tid)
 {
-    if (settings.event != NULL)
+    if (clock_settings.event != NULL)
         return clock->counted + clock_perf_count(clock, false);
     return os_clock_ns(tid != 0 ? os_thread_clock(tid) : CLOCK_THREAD_CPUTIME_ID);
 }
@@ -233,7 +258,7 @@ uint64_t clock_read(const struct clock *clock, pid_t tid)
 /* SIGNAL */
 uint64_t clock_read_tick(const struct clock *clock)
 {
-    if (settings.event != NULL)
+    if (clock_settings.event != NULL)
         return clock->counted + clock_perf_count(clock, true);
     return os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }

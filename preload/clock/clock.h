@@ -1,23 +1,29 @@
 /* clock.h - what makes a thread's handler run once a period of what is measured.
  *
  *   perf    a task-clock event of perf_event_open, one for each thread: real rates
- *   timer   a POSIX timer on the thread's CPU clock: fires on the kernel's tick, the rest is made
- *           up for by weights (grid.h)
+ *   timer   a POSIX timer on the thread's CPU clock: fires on the kernel's tick; weights make up
+ *           for the ticks that are missing (grid.h)
  *   event   any other event of perf_event_open, for -e EVENT: weights are read from its counter
+ *   wall    for elapsed time: perf or timer, and the watcher's signals (threads/watcher.h)
  *
  * `auto` takes perf, without kernel time when only that is allowed, else timer. A perf event that
  * may not count the kernel stays silent there, and what the kernel used would be credited to
- * whatever runs next; so that one has a slow timer beside it, whose tick comes at the end of the
- * system call that used the time.
- *   wall    for elapsed time: perf or timer, and the watcher's signals (threads/watcher.h)
+ * whatever runs next; so it gets a slow timer as a helper, whose tick comes at the end of the
+ * system call that used the time. An event has no such stand-in: where the kernel's share may not
+ * be counted it is left out, and the recording states that.
  *
- * An event has no such stand-in. Where the kernel's share may not be counted it is left out and
- * that is said. The first tick comes `first` (nanoseconds, or events) from now, so that threads
- * shorter than a period are seen as often as they should be. Context    clock_setup: SETUP.
- * clock_arm: SETUP, HOOK; the thread's own or, in SETUP, another. clock_disarm: HOOK, EXIT.
- * clock_tick_of, clock_ticked, clock_read_tick: SIGNAL, by the thread. */
-#ifndef SAMPLER_PRELOAD_CLOCK_CLOCK_H
-#define SAMPLER_PRELOAD_CLOCK_CLOCK_H
+ * With `auto` a thread that switches often gets its ticks from a timer for as long as it does, since
+ * each switch makes an event costly (pace.c).
+ *
+ * The first tick comes `first` (nanoseconds, or events) from now, so that threads shorter than a
+ * period are seen as often as they should be.
+ *
+ * Owner      a clock lies in its thread's slot. It is armed and disarmed by the thread itself, or
+ *            by whoever holds the slot.
+ * Context    clock_setup, clock_check: SETUP. clock_abandon: HOOK. clock_ticked, clock_read_tick:
+ *            SIGNAL, by the thread. The rest: any. */
+#ifndef SAMPLER_CLOCK_H
+#define SAMPLER_CLOCK_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -25,62 +31,89 @@
 #include <sys/types.h>
 
 #include "capture.h"
-#include "state/options.h"
+#include "state/settings.h"
 #include "sys/context.h"
 #include "sys/line.h"
 
 /* si_code of the SIGTRAP some events send: <signal.h> may be too old to have it. */
 #define CLOCK_TRAP_OF_PERF 6
 
+/* Of a thread with perf: how often it switches (pace.c). */
+struct clock_pace {
+    bool is_by_timer;    /* the event is closed and the timer ticks */
+    uint64_t since_ns;   /* CPU time when its switches were last counted */
+    uint64_t n_switches; /* and how many there were */
+    uint64_t window_ns;  /* CPU time until they are counted again */
+    uint64_t stay_ns;    /* how long it keeps the timer next time */
+    uint64_t keep_ns;    /* how long it keeps the event next time the timer did not see it */
+    uint64_t ticked_ns;  /* CPU time at the timer's last tick */
+};
+
 struct clock {
-    uint32_t kind;     /* enum capture_clock; NONE = not armed                         */
+    uint32_t kind;     /* enum capture_clock it was armed as; NONE = not armed */
     int why_errno;     /* of the better kind that failed, 0 = this was the first choice */
-    int perf_fd;       /* -1 = none                                                    */
-    uint64_t perf_id;  /* the kernel's name of the event: is perf_fd still it?         */
-    uint64_t counted;  /* events that earlier counters of the thread had counted       */
-    int timer_id;      /* kernel's, -1 = none                                          */
-    int look_fd;       /* wall: what the thread does, -1 = cannot be asked              */
-    int wait_fd;       /* wall: how long it waited for a processor, likewise            */
-    bool first_period; /* the event runs with the first, shorter period                */
+    int perf_fd;       /* -1 = none */
+    uint64_t perf_id;  /* the kernel's name of the event: is perf_fd still it? */
+    uint64_t counted;  /* events that earlier counters of the thread had counted */
+    int timer_id;      /* kernel's, -1 = none */
+    int first_id;      /* of a timer for a first tick that comes soon, -1 = none */
+    int look_fd;       /* wall: what the thread does, -1 = cannot be read; atomic */
+    int wait_fd;       /* wall: how long it waited for a processor, -1 = cannot be read; atomic */
+    bool first_period; /* the event does not run with its own period yet */
+    struct clock_pace pace;
 };
 
 enum clock_tick {
-    CLOCK_TICK_FOREIGN, /* a signal of someone else */
+    CLOCK_TICK_FOREIGN, /* a signal of someone else, or of another thread's clock */
     CLOCK_TICK_MAIN,
-    CLOCK_TICK_HELPER, /* of the timer beside a perf event */
-    CLOCK_TICK_LOOK,   /* of the watcher: where does it stand? */
+    CLOCK_TICK_HELPER, /* of a timer next to a perf event, or in its place */
+    CLOCK_TICK_LOOK,   /* of the watcher: where does the thread stand? */
 };
 
-void clock_setup(const struct options *options);
+/* Keeps `settings`' event, reads the rest. Takes 4 ms where ticks are to come faster than every
+ * 200 us: it measures what an interrupt costs on this machine. */
+void clock_setup(const struct settings *settings);
 
 /* An unarmed clock. */
-void clock_init(struct clock *clock);
+SIGNAL_SAFE void clock_init(struct clock *clock);
 
-/* Whether what is to be measured can be; if not, why, in `why`. SETUP */
+/* Whether what is requested can be measured; if not, the reason is added to `why`. */
 bool clock_check(struct line *why);
 
-/* Arms the clock of thread `tid` (0 = the caller). False when there is none to be had. */
-bool clock_arm(struct clock *clock, pid_t tid, uint64_t first);
+/* Arms the clock of thread `tid` (0 = the caller), which must not be armed. False when no kind is
+ * available: kind is NONE, why_errno the reason. A refusal that will not change for the next thread
+ * is remembered for the process; an error of the moment (no descriptor left) costs this thread
+ * alone its better clock. */
+SIGNAL_SAFE bool clock_arm(struct clock *clock, pid_t tid, uint64_t first);
 
-/* What the grid of thread `tid` (0 = the caller) lies on: its CPU time, or its count of events so
- * far. 0 when it cannot be read. */
+/* The position of thread `tid` (0 = the caller) on its grid's clock: its CPU time, or its count of
+ * events so far. 0 when it cannot be read. */
 SIGNAL_SAFE uint64_t clock_read(const struct clock *clock, pid_t tid);
 
-/* The same at a tick, of the calling thread: cheaper. */
+/* The same at a tick of the calling thread, cheaper: the tick has shown that the event is ours. */
 SIGNAL_SAFE uint64_t clock_read_tick(const struct clock *clock);
 
-/* False when it ticks on, and nothing can be done about it. */
-bool clock_disarm(struct clock *clock);
+/* Disarms; no error if it is not armed. False when it still ticks, and nothing can be done about
+ * it. */
+SIGNAL_SAFE bool clock_disarm(struct clock *clock);
 
 /* In a forked child: closes what was inherited of a parent's thread. */
 void clock_abandon(struct clock *clock);
 
+/* Which of the clock's sources has sent a signal that came to its thread. */
 SIGNAL_SAFE enum clock_tick clock_tick_of(const struct clock *clock, const siginfo_t *info);
 
-/* Whether a signal says by itself that a clock of ours sent it, of whatever thread. */
+/* Whether a signal shows on its own that a clock of ours sent it, to whichever thread. */
 SIGNAL_SAFE bool clock_tick_is_ours(const siginfo_t *info);
 
-/* To be told of each tick. */
+/* To be called at a tick with the thread's CPU time: sees to it that the clock of a thread that
+ * switches often costs little. True when what ticks has changed. */
+SIGNAL_SAFE bool clock_pace(struct clock *clock, uint64_t cpu_ns);
+
+/* What ticks at present, for the recording. */
+SIGNAL_SAFE enum capture_clock clock_kind(const struct clock *clock);
+
+/* To be called at each tick: after the first one the event gets its own period. */
 SIGNAL_SAFE void clock_ticked(struct clock *clock);
 
 #endif

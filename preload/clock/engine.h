@@ -1,20 +1,45 @@
-/* engine.h - the two engines behind clock.h. Each returns 0 or an errno. */
-#ifndef SAMPLER_PRELOAD_CLOCK_ENGINE_H
-#define SAMPLER_PRELOAD_CLOCK_ENGINE_H
+/* engine.h - the engines of clock.h, which alone calls them (and the watcher, its signal).
+ *
+ *   perf.c    events of perf_event_open, the task clock among them
+ *   timer.c   POSIX timers on the thread's CPU clock
+ *   pace.c    which of these two ticks, where both could
+ *   wall.c    the files of /proc and the signal by which the watcher measures elapsed time
+ *
+ * An arm function returns 0 or an errno, and leaves the clock's fields at "none" when it fails.
+ *
+ * Context    clock_perf_setup, clock_perf_can_wait: SETUP. clock_wall_send: the watcher. The rest:
+ *            as the functions of clock.h that call them. */
+#ifndef SAMPLER_CLOCK_ENGINE_H
+#define SAMPLER_CLOCK_ENGINE_H
 
 #include "clock/clock.h"
 
+/* Period of the timer that helps an event without kernel time (clock.h): faster than the kernel's own
+ * tick is of no use. */
+#define CLOCK_HELPER_PERIOD_NS UINT64_C(4000000)
+
 struct clock_settings {
-    uint64_t period_ns;
-    uint64_t event_period;
+    uint64_t period_ns;        /* of the task clock and the timer */
+    uint64_t event_period;     /* of `event`, in events */
     const struct event *event; /* NULL: the task clock */
     int signo;
 };
 
-int clock_perf_arm(struct clock *clock, const struct clock_settings *settings, pid_t tid,
-                   uint64_t first, bool with_kernel);
-void clock_perf_disarm(struct clock *clock);
-SIGNAL_SAFE bool clock_perf_set_period(const struct clock *clock, uint64_t period);
+/* Finds out how fast ticks may come. Takes 4 ms where they are to come faster than every 200 us. */
+void clock_perf_setup(const struct clock_settings *settings);
+
+/* The period of an event of the kernel's timer that should tick every wanted_ns, on a machine where
+ * an interrupt takes interrupt_ns: as wanted, but long enough that the thread makes progress. */
+SIGNAL_SAFE uint64_t clock_perf_period_ns(uint64_t wanted_ns, uint64_t interrupt_ns);
+
+SIGNAL_SAFE int clock_perf_arm(struct clock *clock, const struct clock_settings *settings,
+                               pid_t tid, uint64_t first, bool with_kernel);
+SIGNAL_SAFE void clock_perf_disarm(struct clock *clock);
+/* Stops the event before the caller disarms its clock: a child that was forked a moment ago may hold
+ * it open. Not for a forked child, whose descriptor is that of its parent's event. */
+SIGNAL_SAFE void clock_perf_stop(const struct clock *clock);
+/* Changes from the first period to its own. False when it is not our event any more. */
+SIGNAL_SAFE bool clock_perf_set_period(const struct clock *clock);
 
 /* What the event has counted, 0 when that cannot be read. `sure`: a tick has just shown that the
  * descriptor is still ours. */
@@ -26,22 +51,29 @@ SIGNAL_SAFE bool clock_perf_sent(const struct clock *clock, const siginfo_t *inf
 /* Whether this kernel has ticks that wait for the return to user mode, and does not lose them. */
 bool clock_perf_can_wait(void);
 
-int clock_timer_arm(struct clock *clock, const struct clock_settings *settings, pid_t tid,
-                    uint64_t first_ns, uint64_t period_ns);
-/* False when the timer runs on: the program has had the call forbidden since (seccomp). */
-bool clock_timer_disarm(struct clock *clock);
+SIGNAL_SAFE int clock_timer_arm(struct clock *clock, const struct clock_settings *settings,
+                                pid_t tid, uint64_t first_ns, uint64_t period_ns);
+/* One tick for the calling thread, after wait_ns of elapsed time. */
+SIGNAL_SAFE void clock_timer_arm_once(struct clock *clock, const struct clock_settings *settings,
+                                      uint64_t wait_ns);
+/* False when a timer still runs: the program has forbidden itself the call since (seccomp). */
+SIGNAL_SAFE bool clock_timer_disarm(struct clock *clock);
 
-void clock_wall_arm(struct clock *clock, pid_t tid);
-void clock_wall_disarm(struct clock *clock);
+void clock_pace_setup(void);
+SIGNAL_SAFE void clock_pace_init(struct clock_pace *pace);
+/* What clock_pace does once in a while. */
+SIGNAL_SAFE bool clock_pace_look(struct clock *clock, const struct clock_settings *settings,
+                                 uint64_t cpu_ns);
 
-/* Makes thread `tid` take a sample of itself. The watcher (threads/watcher.h) */
-void clock_wall_send(pid_t tid);
+SIGNAL_SAFE void clock_wall_arm(struct clock *clock, pid_t tid);
+SIGNAL_SAFE void clock_wall_disarm(struct clock *clock);
+
+/* Makes thread `tid` take a sample of itself, by our signal (threads/watcher.h); _sent recognises
+ * it. */
+void clock_wall_send(pid_t tid, int signo);
 SIGNAL_SAFE bool clock_wall_sent(const siginfo_t *info);
 
-/* The signal in use. */
-int clock_signo(void);
-
-/* What a timer's signal carries, so that it is known for ours. */
+/* Whether a signal is of one of this clock's timers: it carries the clock's address. */
 SIGNAL_SAFE bool clock_timer_sent(const struct clock *clock, const siginfo_t *info);
 
 #endif

@@ -6,19 +6,21 @@
  *   clock  |----x-------x-------x-------x-------x----   x grid point
  *   ticks  |     ^               ^       ^              weights 1, 2, 1
  *
- * so ticks that came late, were merged or got lost take nothing away, and a thread shorter than a
- * period counts one period as often as its length is a part of it.
+ * so ticks that come late, are merged or get lost take nothing away: weights add up to the clock. A
+ * thread shorter than a period weighs one period as often as its length is a part of one.
  *
- * Context   any; one owner at a time. */
-#ifndef SAMPLER_PRELOAD_CLOCK_GRID_H
-#define SAMPLER_PRELOAD_CLOCK_GRID_H
+ * Names say ns; where an event is measured the unit is the event.
+ *
+ * Context    any; one owner at a time. */
+#ifndef SAMPLER_GRID_H
+#define SAMPLER_GRID_H
 
 #include <stdint.h>
 
 /* Where in the period the first point of thread number `n` lies, of a process that drew `random`.
  * Multiples of the golden ratio: any run of threads has its points evenly spread over the period,
- * so that many short threads add up to their CPU time within a few periods. With points drawn
- * apart for each, a thousand threads would be off by thirty times as much. */
+ * so that many short threads add up to their CPU time within a few periods. With an independent
+ * random point for each, the sum over a thousand threads would be off by thirty times as much. */
 static inline uint64_t grid_phase_ns(uint64_t period_ns, uint64_t random, uint64_t n)
 {
     __extension__ typedef unsigned __int128 wide;

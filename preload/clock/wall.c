@@ -1,5 +1,10 @@
 /* wall.c - elapsed time as a thread's clock: nothing ticks in the kernel; the watcher
- * (threads/watcher.h) sends the signal, and looks at the thread through a file of /proc. */
+ * (threads/watcher.h) sends the signal, and looks at the thread through two files of /proc.
+ *
+ *   /proc/self/task/TID/syscall     whether the thread runs, or the call it is blocked in
+ *   /proc/self/task/TID/schedstat   how long it has waited for a processor
+ *
+ * They are opened once for each thread: a look every period must cost one read. */
 #include <errno.h>
 
 #include "clock/engine.h"
@@ -7,11 +12,11 @@
 #include "sys/line.h"
 #include "sys/os.h"
 
-/* What our signals carry: an address no one else puts into a signal of his. */
+/* What our signals carry: an address no one else puts into a signal. */
 static char mark;
 
-/* SETUP, HOOK */
-static int file_open(pid_t tid, const char *name)
+/* any context */
+SIGNAL_SAFE static int file_open(pid_t tid, const char *name)
 {
     char path[64];
     struct line line;
@@ -24,8 +29,8 @@ static int file_open(pid_t tid, const char *name)
 }
 
 /* Without these files (a process that may not read its own /proc, no descriptor left) threads are
- * signalled more often, and what they wait for a processor is told apart less well: that is no
- * failure. SETUP, HOOK */
+ * signalled more often, and waiting for a processor is distinguished less well from blocking: that
+ * is no failure. any context */
 void clock_wall_arm(struct clock *clock, pid_t tid)
 {
     if (tid == 0)
@@ -34,30 +39,31 @@ void clock_wall_arm(struct clock *clock, pid_t tid)
     clock->wait_fd = file_open(tid, "/schedstat");
 }
 
-/* HOOK, EXIT */
-static void file_close(int fd)
+/* any context */
+SIGNAL_SAFE static void file_close(int fd)
 {
     if (fd >= 0 && fds_is_ours(fd))
         fds_close(fd);
 }
 
-/* The watcher may be about to read: it finds no file then, or is told of none. HOOK, EXIT */
+/* The watcher may be about to read: it then finds no file, or a descriptor that is closed. any
+ * context */
 void clock_wall_disarm(struct clock *clock)
 {
     file_close(__atomic_exchange_n(&clock->look_fd, -1, __ATOMIC_SEQ_CST));
     file_close(__atomic_exchange_n(&clock->wait_fd, -1, __ATOMIC_SEQ_CST));
 }
 
-/* The watcher: threads that have ended meanwhile are not there to get it. */
-void clock_wall_send(pid_t tid)
+/* The watcher. Threads that have ended meanwhile do not get it. */
+void clock_wall_send(pid_t tid, int signo)
 {
     siginfo_t info = {.si_code = SI_QUEUE};
     info.si_pid = os_getpid();
     info.si_value.sival_ptr = &mark;
-    syscall(SYS_rt_tgsigqueueinfo, os_getpid(), tid, clock_signo(), &info);
+    os_call(SYS_rt_tgsigqueueinfo, os_getpid(), tid, signo, &info);
 }
 
-/* SIGNAL */
+/* SIGNAL, HOOK */
 bool clock_wall_sent(const siginfo_t *info)
 {
     return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &mark;

@@ -28,18 +28,19 @@ bool altstack_is_crowded(void)
     return __atomic_load_n(&keep_waiting, __ATOMIC_RELAXED);
 }
 
-/* Handlers that are there already. HOOK */
+/* From now on our signal waits for handlers on alternate stacks; those already set are changed.
+ * HOOK */
 static void wait_for_handlers(void)
 {
     if (__atomic_exchange_n(&keep_waiting, true, __ATOMIC_RELAXED))
         return;
     for (int signo = 1; signo <= 64; signo++) {
         struct sigaction action;
-        if (signo == session.options.signo || signo == SIGKILL || signo == SIGSTOP ||
+        if (signo == session.settings.signo || signo == SIGKILL || signo == SIGSTOP ||
             libc_real()->sigaction(signo, NULL, &action) != 0 || action.sa_handler == SIG_DFL ||
             action.sa_handler == SIG_IGN || ((unsigned)action.sa_flags & SA_ONSTACK) == 0)
             continue;
-        sigaddset(&action.sa_mask, session.options.signo);
+        sigaddset(&action.sa_mask, session.settings.signo);
         libc_real()->sigaction(signo, &action, NULL);
     }
 }

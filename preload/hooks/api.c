@@ -1,13 +1,13 @@
-/* api.c - the functions of include/sampler.h. All of them HOOK; sampler_start, _stop, _label and
- * _is_active any context. */
+/* api.c - the functions of include/sampler.h. sampler_flush: HOOK; the others may be called from
+ * handlers of the program, so they are written for any context. */
 #define SAMPLER_LINKED
 #include <errno.h>
 #include <string.h>
 
 #include "hooks/hooks.h"
 #include "process/report.h"
-#include "process/session.h"
 #include "sampler.h"
+#include "state/run.h"
 #include "sys/tls.h"
 #include "threads/control.h"
 #include "threads/find.h"
@@ -43,7 +43,7 @@ HOOK_EXPORT int sampler_is_active(void)
     return is_active ? 1 : 0;
 }
 
-/* The handler of this very thread takes the text while is_new: it must not see half of one. any
+/* The handler of this very thread takes the text while is_new, and must not see half of one. any
  * context */
 HOOK_EXPORT int sampler_label(const char *label)
 {

@@ -1,5 +1,5 @@
-/* fds.c - the program closes numbers it never opened (all from 3 up, before a daemon starts
- * or out of habit): ours are spared, and it hears what it would hear of a number not in use. */
+/* fds.c - the program closes numbers it never opened (all from 3 up, before a daemon starts or out
+ * of habit): ours are spared, and the answer is that of a number not in use. */
 #include "sys/fds.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ HOOK_EXPORT int close_range(unsigned first, unsigned last, int flags)
         errno = ENOSYS;
         return -1;
     }
-    /* Ours are close-on-exec already, and a range that is none is the kernel's to refuse. */
+    /* Ours are close-on-exec already, and an invalid range is the kernel's to refuse. */
     if (((unsigned)flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last)
         return libc_real()->close_range(first, last, flags);
     return close_around(first, last, flags);
@@ -65,7 +65,7 @@ HOOK_EXPORT void closefrom(int first)
 }
 
 /* The program wants this very number: it gets it. What we had there is closed by the call; its
- * owner finds out by the identity check. A vfork child has numbers for itself. HOOK */
+ * owner finds out by the identity check. A vfork child has numbers to itself. HOOK */
 HOOK_EXPORT int dup2(int fd, int wanted)
 {
     int result = libc_real()->dup2(fd, wanted);

@@ -1,13 +1,27 @@
-/* hooks.h - what the files with interposed functions (this folder) share.
+/* hooks.h - what the files of this folder, with the functions of libc that we interpose, share.
  *
- * A hook changes nothing the program can see but what its file says, and steps aside altogether
- * while there is no session. errno after it is what the real function left there. */
-#ifndef SAMPLER_PRELOAD_HOOKS_HOOKS_H
-#define SAMPLER_PRELOAD_HOOKS_HOOKS_H
+ *   start.c                    the constructor
+ *   process.c, spawn.c         exit, fork, exec, dlclose; posix_spawn
+ *   threads.c, thread_end.c    threads come and go
+ *   signals.c, signals_old.c   handlers; masks.c: masks; own_signal.c: waits for our signal
+ *   waits.c, transfers.c       waits and transfers that a tick would shorten
+ *   altstack.c, fds.c          alternate stacks; descriptors that the program closes
+ *   rights.c                   setuid, chroot, setrlimit ...: what it takes to open files
+ *   seccomp.c, syscall.c       prctl; syscall()
+ *   api.c                      the functions of include/sampler.h
+ *
+ * A hook changes nothing the program can see except what its file states, and steps aside
+ * altogether while there is no session. errno after it is what the real function left there. A hook
+ * may run in a signal handler of the program, and in a vfork child, which shares our memory:
+ * session_is_ours says no there.
+ *
+ * Context    HOOK, but where stated otherwise. */
+#ifndef SAMPLER_HOOKS_H
+#define SAMPLER_HOOKS_H
 
 #include <stdbool.h>
 
-#include "process/session.h"
+#include "state/run.h"
 #include "sys/context.h"
 #include "sys/libc_real.h"
 
@@ -17,43 +31,44 @@
  * that matters. start.c */
 void start_once(void);
 
-/* Whether there was ever a session, so that our signal needs to be kept out of things. */
+/* Sees to it that the recording is in its file, if this process has one: what the program does next
+ * may make that impossible. rights.c */
+void hooks_place(void);
+
+/* Whether there is a session, or was one whose late ticks may still come: our signal must be kept
+ * out of things. */
 static inline bool hooks_active(void)
 {
     return session_phase() != SESSION_OFF;
 }
 
-/* SETUP: the key that tells of the end of threads, the handlers around fork and at exit. False when
- * they cannot be had. */
-bool hooks_threads_setup(void);
+/* Makes the key whose destructor reports the end of threads. False when no key is left. SETUP.
+ * thread_end.c */
+bool thread_end_setup(void);
 
-/* SETUP: the end of the first thread is told of, too. */
-void hooks_threads_begin_first(void);
+/* The calling thread, which is thread_self, will report its end. HOOK, SETUP. thread_end.c */
+void thread_end_await(void);
 
+/* Registers the handlers around fork and at exit. False when that fails. SETUP. process.c */
 bool hooks_process_setup(void);
 
 /* Why a program about to be started with `envp` cannot be recorded (enum capture_child), or 0.
  * spawn.c */
 uint32_t hooks_kind_of(const char *path, char *const envp[]);
 
-/* Whether our signal is to wait while handlers run on alternate stacks (altstack.c). */
+/* Whether our signal is to wait while handlers run on alternate stacks. altstack.c */
 bool altstack_is_crowded(void);
 
-/* To be told of a prctl or seccomp, by its number and first arguments, before it is made
- * (seccomp.c). */
+/* To be called with a prctl or seccomp, its number and first arguments, before it is made.
+ * seccomp.c */
 void hooks_seccomp_check(long number, unsigned long first, unsigned long second,
                          unsigned long third);
 
-/* SETUP: how a system call made through our syscall() is known. */
+/* Makes system calls made through our syscall() recognisable. SETUP. syscall.c */
 void hooks_syscall_setup(void);
 
-/* Around a wait of `timeout_ms`, if that is > 0: `frame` is the hook's own (waits.c). */
+/* Around a wait of `timeout_ms`, if that is > 0; `frame` is the calling hook's own. waits.c */
 void wait_begin(const void *frame, int timeout_ms);
 void wait_end(void);
-
-/* The program's own reading of its mask: sets and returns what the calling thread believes about
- * our signal (masks.c). */
-bool mask_believed(void);
-void mask_believe(bool blocked);
 
 #endif

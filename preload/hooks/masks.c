@@ -1,37 +1,15 @@
-/* masks.c - our signal stays out of the masks of the program, and the program does not see
- * that: what it reads back is what it would read without us.
+/* masks.c - keeps our signal out of the masks of the program, which does not see that: what it
+ * reads back is what it would read without us.
  *
- * The masks of sigsuspend, ppoll, pselect and epoll_pwait may hold ours: only while the thread
- * waits, which costs no CPU time; a tick that is due is taken when they return. */
+ * The masks of sigsuspend, ppoll, pselect and epoll_pwait may hold our signal: they apply only
+ * while the thread waits, which costs no CPU time; a tick that is due is taken when they return. */
 #include <errno.h>
 
 #include "hooks/hooks.h"
+#include "signals/program_mask.h"
 #include "signals/program_signal.h"
-#include "sys/os.h"
-#include "threads/thread.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
-
-/* For threads without a slot (made behind our back): one belief each, without the rest. */
-static __thread bool believed_without_slot;
-
-/* any context */
-bool mask_believed(void)
-{
-    return thread_self != NULL ? thread_self->mask_blocked : believed_without_slot;
-}
-
-/* any context */
-void mask_believe(bool blocked)
-{
-    /* A vfork child has the mask for itself, but the memory of its parent. */
-    if (blocked == mask_believed() || !session_is_ours())
-        return;
-    if (thread_self != NULL)
-        thread_self->mask_blocked = blocked;
-    else
-        believed_without_slot = blocked;
-}
 
 typedef int mask_function(int, const sigset_t *, sigset_t *);
 
@@ -40,7 +18,7 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
 {
     if (!hooks_active())
         return real(how, set, old);
-    int signo = session.options.signo;
+    int signo = session.settings.signo;
     bool before = mask_believed();
     sigset_t without;
     const sigset_t *given = set;

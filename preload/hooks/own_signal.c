@@ -1,10 +1,10 @@
-/* own_signal.c - the program waits for the signal we use: with sigwait and its like, or in
- * calls that take a mask for as long as they wait.
+/* own_signal.c - the program waits for the signal we use: with sigwait and the like, or in calls
+ * that take a mask for as long as they wait.
  *
- * Our signal is never blocked, so that a thread is sampled; what the program believes is kept in
- * masks.c, and signals that come against that belief in program_signal.c. While the program
- * waits, it uses no CPU time and need not be sampled: our signal is blocked in earnest then, so
- * that none is lost between a look at those kept and the wait.
+ * Our signal is never blocked, so that a thread is sampled; what the program believes is kept by
+ * hooks/masks.c, and signals that come against that belief are held by program_signal.c. While the
+ * program waits, it uses no CPU time and need not be sampled: our signal is really blocked then, so
+ * that none is lost between a look at those held and the wait.
  *
  * Not covered: a signalfd never reports our signal. Programs that read SIGPROF from one need
  * another signal for us (SAMPLER_SIGNAL). */
@@ -16,9 +16,10 @@
 
 #include "hooks/hooks.h"
 #include "signals/handler.h"
+#include "signals/program_mask.h"
 #include "signals/program_signal.h"
 #include "sys/os.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp):
  * libc's names are reserved */
@@ -30,14 +31,30 @@ extern int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *time
 static bool names_ours(const sigset_t *set)
 {
     return hooks_active() && session_is_ours() && set != NULL &&
-           sigismember(set, session.options.signo) == 1;
+           sigismember(set, session.settings.signo) == 1;
 }
 
 /* HOOK */
 static void block_ours(int how)
 {
-    uint64_t ours = os_signal_bit(session.options.signo);
+    uint64_t ours = os_signal_bit(session.settings.signo);
     os_sigmask(how, &ours, NULL);
+}
+
+/* How many handlers of the program have run in the calling thread. HOOK */
+static uint32_t n_handlers(void)
+{
+    const struct thread *thread = thread_self;
+    return thread != NULL ? __atomic_load_n(&thread->n_handlers, __ATOMIC_RELAXED) : 0;
+}
+
+/* Whether a wait that returned `result` was woken for a signal of our number which another thread
+ * took meanwhile, as it is never really blocked there. It ends with EINTR then (where the kernel
+ * does not make it again itself), and no handler of the program has run. If the signal is the
+ * program's, the other thread holds it and pokes this one. HOOK */
+static bool was_woken_in_vain(int result, uint32_t n_handlers_before)
+{
+    return result < 0 && errno == EINTR && thread_self != NULL && n_handlers() == n_handlers_before;
 }
 
 /* ---- sigwait -------------------------------------------------------------------------------- */
@@ -51,21 +68,11 @@ static struct timespec time_until(uint64_t end_ns)
                              .tv_nsec = (long)(left_ns % OS_NS_PER_S)};
 }
 
-/* How many handlers of the program ran in the calling thread. HOOK */
-static uint32_t n_handlers(void)
-{
-    const struct thread *thread = thread_self;
-    return thread != NULL ? __atomic_load_n(&thread->n_handlers, __ATOMIC_RELAXED) : 0;
-}
-
-/* Whether a wait goes on after `result`, for which *got came if that is a signal. A wait that
- * was woken for a signal of ours that another thread took meanwhile ends with EINTR, which is
- * nothing to the program: no handler of its own ran. HOOK */
+/* Whether a wait continues after `result`, for which *got came if that is a signal. HOOK */
 static bool came_to_nothing(int result, const siginfo_t *got, uint32_t n_handlers_before)
 {
-    if (result < 0)
-        return errno == EINTR && thread_self != NULL && n_handlers() == n_handlers_before;
-    return result == session.options.signo && handler_take(got);
+    return was_woken_in_vain(result, n_handlers_before) ||
+           (result == session.settings.signo && handler_take(got));
 }
 
 /* sigtimedwait for a set with our signal in it. HOOK */
@@ -79,18 +86,18 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
     block_ours(SIG_BLOCK);
     program_signal_wait(true);
     if (program_signal_take(&got)) {
-        result = session.options.signo;
+        result = session.settings.signo;
     } else {
         uint32_t before = n_handlers();
         /* A tick that is due swallows a poke, as both have one number. */
         for (;;) {
             struct timespec left = time_until(end_ns);
             result = libc_real()->sigtimedwait(set, &got, timeout != NULL ? &left : NULL);
-            bool is_poke = result == session.options.signo && program_signal_is_poke(&got);
+            bool is_poke = result == session.settings.signo && program_signal_is_poke(&got);
             if (!is_poke && !came_to_nothing(result, &got, before))
                 break;
             if (program_signal_take(&got)) {
-                result = session.options.signo;
+                result = session.settings.signo;
                 break;
             }
         }
@@ -137,9 +144,9 @@ HOOK_EXPORT int sigpending(sigset_t *set)
 {
     int result = libc_real()->sigpending(set);
     if (result == 0 && hooks_active()) {
-        sigdelset(set, session.options.signo); /* a tick */
+        sigdelset(set, session.settings.signo); /* a tick */
         if (mask_believed() && program_signal_is_held())
-            sigaddset(set, session.options.signo);
+            sigaddset(set, session.settings.signo);
     }
     return result;
 }
@@ -150,14 +157,15 @@ HOOK_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
     if (!names_ours(set))
         return libc_real()->signalfd(fd, set, flags);
     sigset_t without = *set;
-    sigdelset(&without, session.options.signo);
+    sigdelset(&without, session.settings.signo);
     return libc_real()->signalfd(fd, &without, flags);
 }
 
-/* libc's blocks all signals around the call, which is when a tick may come before it. HOOK */
+/* libc's raise blocks all signals around the call; a tick that comes meanwhile would swallow the
+ * signal, as both have one number. HOOK */
 HOOK_EXPORT int raise(int signo)
 {
-    if (!hooks_active() || !session_is_ours() || signo != session.options.signo)
+    if (!hooks_active() || !session_is_ours() || signo != session.settings.signo)
         return libc_real()->raise(signo);
     program_signal_raise(mask_believed());
     return 0;
@@ -165,11 +173,12 @@ HOOK_EXPORT int raise(int signo)
 
 /* ---- masks for the time of a wait ----------------------------------------------------------- */
 
-/* Whether a wait's mask lets a signal of ours through that the program else has blocked. HOOK */
+/* Whether a wait's mask unblocks a signal of our number that the program otherwise has blocked.
+ * HOOK */
 static bool unblocks_ours(const sigset_t *mask)
 {
     return mask != NULL && hooks_active() && session_is_ours() && mask_believed() &&
-           sigismember(mask, session.options.signo) == 0;
+           sigismember(mask, session.settings.signo) == 0;
 }
 
 /* HOOK */
@@ -188,7 +197,7 @@ static void unblocked_end(void)
     errno = saved_errno;
 }
 
-/* One that is kept comes now, and the wait it was kept for is over. HOOK */
+/* One that is held is delivered now, and the wait it was held for is over. HOOK */
 static int take_kept(void)
 {
     mask_believe(false);
@@ -198,14 +207,28 @@ static int take_kept(void)
     return -1;
 }
 
-/* A wait under a mask. `at_once` is the same without waiting: what is ready goes before a signal
- * that is kept. Between a look at those kept and the wait our signal is blocked, and then let
- * through by the mask. HOOK */
+/* Whether the program has a handler for our number. Without one no wait of its own is woken for it,
+ * and an EINTR has another reason: a stop, or a handler set past our hooks. HOOK */
+static bool program_handles_ours(void)
+{
+    struct sigaction action;
+    program_signal_get(&action);
+    return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+/* A wait under a mask. `at_once` is the same call without waiting: what is ready takes precedence
+ * over a signal that is held. Between the look at those held and the wait our signal is blocked,
+ * and the wait's mask then lets it through. One woken in vain waits again, for all of its timeout:
+ * what woke it is on its way. HOOK */
 #define WAIT_UNBLOCKED(result, at_once, wait)                                                      \
     do {                                                                                           \
+        uint32_t before = n_handlers();                                                            \
+        bool is_kept;                                                                              \
         unblocked_begin();                                                                         \
-        bool is_kept = program_signal_is_held();                                                   \
-        (result) = is_kept ? (at_once) : (wait);                                                   \
+        do {                                                                                       \
+            is_kept = program_signal_is_held();                                                    \
+            (result) = is_kept ? (at_once) : (wait);                                               \
+        } while (!is_kept && was_woken_in_vain(result, before) && program_handles_ours());         \
         unblocked_end();                                                                           \
         if (is_kept && (result) == 0)                                                              \
             (result) = take_kept();                                                                \
@@ -244,8 +267,8 @@ HOOK_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec 
     return ppoll(fds, n, timeout, mask);
 }
 
-/* The sets are what is ready afterwards, and so must not be written to by a look that finds
- * nothing: a signal that is kept comes without one. HOOK */
+/* The sets hold what is ready afterwards, and so must not be written by a call that finds nothing:
+ * a signal that is held comes without one. HOOK */
 HOOK_EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *odd, const struct timespec *timeout,
                         const sigset_t *mask)
 {
@@ -256,7 +279,7 @@ HOOK_EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *odd, const struc
     return result;
 }
 
-/* With its timeout's beginning noted (waits.c). HOOK */
+/* The beginning of the wait is noted (hooks/waits.c). HOOK */
 HOOK_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int timeout_ms,
                             const sigset_t *mask)
 {

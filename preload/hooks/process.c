@@ -1,13 +1,14 @@
 /* process.c - the process forks, replaces itself, or ends.
  *
  *   exit, return from main   on_exit, registered before the program's own and so run after them
- *   quick_exit               __cxa_at_quick_exit, likewise
+ *   quick_exit               __cxa_at_quick_exit, registered before the program's own too
  *   _exit, _Exit             interposed
- *   exec*                    interposed: marked, and the mark taken back when it fails
- *   fork                     handlers as of pthread_atfork
+ *   exec*                    interposed: the end is marked, and the mark taken back when it fails
+ *   fork                     handlers of pthread_atfork
  *
- * abort, fatal signals and SIGKILL need nothing: the recording is complete at any instant. A vfork
- * child runs in its parent's memory with another pid; nothing here does anything in it. */
+ * abort, fatal signals and SIGKILL need nothing: the recording is valid at any time once it has a
+ * file (record/recording.h). A vfork child
+ * runs in its parent's memory with another pid; nothing here does anything in it. */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,11 +21,14 @@
 #include "process/exec_env.h"
 #include "process/program_kind.h"
 #include "process/report.h"
+#include "process/session.h"
 #include "signals/handler.h"
+#include "signals/program_mask.h"
 #include "signals/program_signal.h"
 #include "sys/os.h"
 #include "threads/children.h"
-#include "threads/thread.h"
+#include "threads/life.h"
+#include "threads/slots.h"
 #include "unwind/modules.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
@@ -72,16 +76,16 @@ HOOK_EXPORT void _Exit(int status)
 
 /* ---- fork ---------------------------------------------------------------------------------- */
 
-/* Whether our signal was blocked already, of the thread that forks. */
+/* Whether the thread that forks had our signal blocked already. */
 static __thread bool blocked_before_fork;
 
 /* Our signal is blocked while the process is copied: otherwise a copy that takes longer than a
- * period is begun again at each tick, for ever. Nothing else: handlers of the program run between
- * this and the copy, which may start threads, or wait for the end of threads, and so for our lock.
- * HOOK */
+ * period is begun again at each tick, for ever. Nothing else is done: handlers of the program run
+ * between this and the copy; they may start threads, or wait for the end of threads, and so for our
+ * lock. HOOK */
 static void before_fork(void)
 {
-    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    uint64_t ours = os_signal_bit(session.settings.signo), before = 0;
     os_sigmask(SIG_BLOCK, &ours, &before);
     blocked_before_fork = (before & ours) != 0;
 }
@@ -89,7 +93,7 @@ static void before_fork(void)
 /* HOOK */
 static void after_fork(void)
 {
-    uint64_t ours = os_signal_bit(session.options.signo);
+    uint64_t ours = os_signal_bit(session.settings.signo);
     if (!blocked_before_fork)
         os_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
@@ -124,30 +128,31 @@ struct exec_attempt {
     bool removed; /* the recording, for want of samples */
 };
 
-/* The new program is to find our signal as it would without us: blocked or ignored if the program
- * had it so. No tick may be pending then, or it would kill the new program: it has to ignore our
- * signal where the clock cannot be made silent. HOOK */
+/* The new program must find our signal as it would without us: blocked or ignored if the program
+ * had it so. No tick may be pending then, as it would kill the new program: where the clock cannot
+ * be silenced, our signal is ignored. HOOK */
 static void give_signal_back(bool is_silent)
 {
-    uint64_t ours = os_signal_bit(session.options.signo);
+    uint64_t ours = os_signal_bit(session.settings.signo);
     struct sigaction program;
     program_signal_get(&program);
     if (!is_silent)
         program = (struct sigaction){.sa_handler = SIG_IGN};
     if (program.sa_handler == SIG_IGN)
-        libc_real()->sigaction(session.options.signo, &program, NULL);
+        libc_real()->sigaction(session.settings.signo, &program, NULL);
     if (mask_believed())
         os_sigmask(SIG_BLOCK, &ours, NULL);
 }
 
-/* Whether `path` cannot be run, since nothing is there: what a search along PATH meets. Whoever
- * asks for more must ask for the effective user, and what is denied to him fails anyway. HOOK */
+/* Whether `path` cannot be run because nothing is there, which is what a search along PATH finds in
+ * most folders. Finer questions would depend on the effective user; what is denied fails anyway.
+ * HOOK */
 static bool is_missing(const char *path)
 {
     return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* `path` may be NULL: one or the other program, as it is found. HOOK */
+/* `path` is NULL where it is not known which program will run. HOOK */
 static struct exec_attempt exec_begin(const char *path, char *const envp[])
 {
     struct exec_attempt attempt = {false, false, false};
@@ -155,6 +160,7 @@ static struct exec_attempt exec_begin(const char *path, char *const envp[])
     if (kind != 0) {
         attempt.missed = true;
         children_missed(path, kind);
+        hooks_place(); /* what is appended could not be taken back */
     }
     if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
         (path != NULL && is_missing(path)))
@@ -175,7 +181,7 @@ static int exec_failed(struct exec_attempt attempt)
         children_not_missed();
     if (!attempt.paused)
         return -1;
-    uint64_t ours = os_signal_bit(session.options.signo);
+    uint64_t ours = os_signal_bit(session.settings.signo);
     handler_install_again();
     if (attempt.removed) {
         thread_registry_lock();
@@ -251,8 +257,8 @@ HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *con
     return exec_failed(attempt);
 }
 
-/* The arguments of an execl, from `first` to the NULL, as an array; `after` is left behind the
- * NULL. */
+/* Collects the arguments of an execl, from `first` to the NULL, into an array; leaves `after` past
+ * the NULL. */
 #define ARGUMENTS_COLLECT(argv, first, after)                                                      \
     do {                                                                                           \
         va_list counted;                                                                           \

@@ -3,8 +3,7 @@
  * Where what is forbidden ends the program (strict mode, a filter that kills or traps), any call of
  * ours may be its end, even the return from our handler. So the recording ends here, the clocks
  * stop, and the hooks step aside for good. Filters that only refuse (EPERM, ENOSYS) are no danger:
- * we get on without what they refuse. Filters put in place before the program began cannot be seen.
- */
+ * we do without what they refuse. Filters put in place before the program began cannot be seen. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -13,12 +12,14 @@
 
 #include "hooks/hooks.h"
 #include "process/report.h"
+#include "process/session.h"
 #include "sys/os.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
-/* Whether a filter has an answer that is the end of who asks; one that is computed counts. HOOK */
+/* Whether one of the filter's answers ends the caller; an answer that is computed counts as one.
+ * HOOK */
 static bool filter_kills(const struct sock_fprog *program)
 {
     for (unsigned i = 0; program != NULL && i < program->len; i++) {
@@ -41,7 +42,7 @@ static void leave(void)
     if (session_phase() != SESSION_RUNNING || !session_is_ours())
         return;
     if (thread_self != NULL) {
-        uint64_t ours = os_signal_bit(session.options.signo);
+        uint64_t ours = os_signal_bit(session.settings.signo);
         os_sigmask(SIG_BLOCK, &ours, NULL);
         stream_put_info(&thread_self->stream, "stopped", why, sizeof why - 1);
         os_sigmask(SIG_UNBLOCK, &ours, NULL);
@@ -58,12 +59,15 @@ void hooks_seccomp_check(long number, unsigned long first, unsigned long second,
 {
     bool by_prctl = number == SYS_prctl && first == PR_SET_SECCOMP;
     unsigned long how = by_prctl ? second : first;
+    if (number != SYS_prctl && number != SYS_seccomp)
+        hooks_place(); /* another call by which rights go */
     if (!by_prctl && number != SYS_seccomp)
         return;
     bool is_strict = how == (by_prctl ? (unsigned long)SECCOMP_MODE_STRICT
                                       : (unsigned long)SECCOMP_SET_MODE_STRICT);
     bool is_filter = how == (by_prctl ? (unsigned long)SECCOMP_MODE_FILTER
                                       : (unsigned long)SECCOMP_SET_MODE_FILTER);
+    hooks_place(); /* the filter may refuse to open files */
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): an argument of the call */
     if (is_strict || (is_filter && filter_kills((const struct sock_fprog *)third)))
         leave();

@@ -1,24 +1,24 @@
-/* signals.c - the program sets handlers: for our signal it only believes so
- * (program_signal.h), for others our signal stays out of the mask their handler runs with, and the
- * handler runs behind one of ours (relay.h). */
+/* signals.c - the program sets handlers: for our signal it only believes so (program_signal.h); for
+ * others our signal stays out of the mask their handler runs with, and the handler is called from
+ * one of ours (relay.h). */
 #include <errno.h>
 #include <string.h>
 
 #include "hooks/hooks.h"
-#include "signals/handler.h"
 #include "signals/program_signal.h"
 #include "signals/relay.h"
+#include "signals/toggle.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
-/* Handlers of other signals whose sa_mask the program asked to hold our signal: to answer with. One
- * bit for each signal; atomic. */
+/* Signals whose handler the program set with our signal in sa_mask: to answer with. One bit for
+ * each signal; atomic. */
 static uint64_t masks_with_ours;
 
 /* HOOK */
 static bool is_ours(int signo)
 {
-    return hooks_active() && signo == session.options.signo;
+    return hooks_active() && signo == session.settings.signo;
 }
 
 /* HOOK */
@@ -35,15 +35,15 @@ static int answer_ours(const struct sigaction *action, struct sigaction *old)
     return 0;
 }
 
-/* What the kernel is told instead of `action`: our signal stays out of the mask, and the handler
- * runs behind ours. HOOK */
+/* What is passed to the kernel instead of `action`: our signal stays out of the mask, and relay_run
+ * is the handler. HOOK */
 static struct sigaction action_for_kernel(int signo, const struct sigaction *action)
 {
     struct sigaction changed = *action;
     if (altstack_is_crowded() && ((unsigned)action->sa_flags & SA_ONSTACK) != 0)
-        sigaddset(&changed.sa_mask, session.options.signo);
+        sigaddset(&changed.sa_mask, session.settings.signo);
     else
-        sigdelset(&changed.sa_mask, session.options.signo);
+        sigdelset(&changed.sa_mask, session.settings.signo);
     if (relay_wants(signo, action)) {
         relay_set(signo, action);
         changed.sa_sigaction = relay_run;
@@ -60,11 +60,11 @@ HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct siga
     if (is_ours(signo))
         return answer_ours(action, old);
     uint64_t bit = UINT64_C(1) << (signo - 1);
-    bool names_ours = action != NULL && sigismember(&action->sa_mask, session.options.signo) == 1;
+    bool names_ours = action != NULL && sigismember(&action->sa_mask, session.settings.signo) == 1;
     bool named_before = (__atomic_load_n(&masks_with_ours, __ATOMIC_RELAXED) & bit) != 0;
     struct relay_before before = relay_get(signo);
     struct sigaction changed;
-    /* A vfork child shares our memory but not its dispositions: nothing is noted down there. */
+    /* A vfork child shares our memory but not its signal actions: nothing is noted there. */
     bool is_changed = action != NULL && session_is_ours();
     if (is_changed)
         changed = action_for_kernel(signo, action);
@@ -73,12 +73,12 @@ HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct siga
         return result;
     if (old != NULL)
         relay_answer(old, &before);
-    if (old != NULL && handler_is_toggle(old))
+    if (old != NULL && toggle_is_ours(old))
         *old = (struct sigaction){.sa_handler = SIG_DFL};
     if (old != NULL && named_before)
-        sigaddset(&old->sa_mask, session.options.signo);
+        sigaddset(&old->sa_mask, session.settings.signo);
     else if (old != NULL)
-        sigdelset(&old->sa_mask, session.options.signo);
+        sigdelset(&old->sa_mask, session.settings.signo);
     if (is_changed && names_ours)
         __atomic_or_fetch(&masks_with_ours, bit, __ATOMIC_RELAXED);
     else if (is_changed)
@@ -102,7 +102,7 @@ HOOK_EXPORT sighandler_t signal(int signo, sighandler_t handler)
     if (relayed)
         relay_set(signo, &action);
     sighandler_t result = libc_real()->signal(signo, relayed ? relay_run_short() : handler);
-    if (handler_is_toggle(&(struct sigaction){.sa_handler = result}))
+    if (toggle_is_ours(&(struct sigaction){.sa_handler = result}))
         return SIG_DFL;
     return result == relay_run_short() && before.handler != NULL ? before.handler : result;
 }

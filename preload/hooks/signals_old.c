@@ -1,8 +1,8 @@
-/* signals_old.c - the older ways to set a handler. signal() is __sysv_signal in programs
- * compiled for plain C or POSIX, and any of them that reached libc would take our handler away: the
- * next tick ends the program.
+/* signals_old.c - the older ways to set a handler. signal() is __sysv_signal in programs compiled
+ * for plain C or POSIX; if any of them reached libc it would remove our handler, and the next tick
+ * would end the program.
  *
- * sighold and sigrelse are here for the same reason as masks.c: a tick must not stay pending
+ * sighold and sigrelse are here for the same reason as hooks/masks.c: a tick must not stay pending
  * until an exec. */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ extern sighandler_t bsd_signal(int signo, sighandler_t handler);
 /* HOOK */
 static bool is_ours(int signo)
 {
-    return hooks_active() && signo == session.options.signo;
+    return hooks_active() && signo == session.settings.signo;
 }
 
 /* Through our own sigaction. HOOK */
@@ -31,7 +31,7 @@ static sighandler_t set_handler(int signo, sighandler_t handler, int flags)
     return sigaction(signo, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-/* Blocks our signal or not, as far as the program sees it; whether it was. HOOK */
+/* Blocks our signal or not, as far as the program sees it; returns whether it was blocked. HOOK */
 static bool set_blocked(int signo, int how)
 {
     sigset_t set, before;
@@ -43,7 +43,7 @@ static bool set_blocked(int signo, int how)
 /* HOOK */
 HOOK_EXPORT sighandler_t __sysv_signal(int signo, sighandler_t handler)
 {
-    /* Of any signal: handlers run behind relay.h's. */
+    /* For any signal: relay.h has to come between. */
     if (!hooks_active() || handler == SIG_ERR)
         return libc_real()->sysv_signal(signo, handler);
     return set_handler(signo, handler, (int)((unsigned)SA_RESETHAND | (unsigned)SA_NODEFER));

@@ -1,5 +1,6 @@
-/* spawn.c - posix_spawn: a program that cannot be recorded is noted. The call itself goes
- * through untouched; system() and popen() spawn inside libc, and always a shell, which can. */
+/* spawn.c - posix_spawn: a program that cannot be recorded is noted, and our part of its
+ * environment put back. system() and popen() spawn inside libc, and always a shell, which can be
+ * recorded. */
 #include "hooks/hooks.h"
 #include "process/exec_env.h"
 #include "process/program_kind.h"
@@ -17,7 +18,8 @@ uint32_t hooks_kind_of(const char *path, char *const envp[])
     return kind != 0 ? kind : program_kind_of_environment(envp, report_library_path());
 }
 
-/* <spawn.h> of libc has a name that one of our headers has too, so these declare them. */
+/* Declared here, without the types of <spawn.h>: actions and attributes are passed through
+ * unread. */
 HOOK_EXPORT int posix_spawn(pid_t *pid, const char *path, const void *actions,
                             const void *attributes, char *const argv[], char *const envp[]);
 HOOK_EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions,

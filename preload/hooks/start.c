@@ -1,7 +1,11 @@
-/* start.c - the library's constructor: options, engines, hooks, then the first tick.
+/* start.c - the library's constructor: settings, engines, hooks, then the first tick.
  *
- * Whatever goes wrong here is said in one line, and the program runs unsampled. In a program that
- * runs with more rights than its caller (AT_SECURE) nothing happens at all. */
+ * Whatever goes wrong here is reported in one line, and the program runs unsampled. In a program
+ * that runs with more rights than its caller (AT_SECURE) nothing happens at all.
+ *
+ * The order matters: what initialises itself on first use (libc_real, the vDSO's clock, the
+ * unwinder) before the handler that uses it; the handler before the clock; the settings before
+ * everything that reads them. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -9,15 +13,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "hooks/hooks.h"
 #include "process/exec_env.h"
+#include "process/header.h"
 #include "process/report.h"
+#include "process/session.h"
 #include "signals/handler.h"
+#include "signals/program_mask.h"
 #include "sys/line.h"
 #include "sys/os.h"
 #include "sys/tls.h"
 #include "threads/scan.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
 #include "unwind/modules.h"
 
 /* SETUP */
@@ -73,45 +81,45 @@ static void leave_environment(void)
 static void choose_unwinder(void)
 {
     const char *why = "";
-    if (unwind_init(session.options.unwinder, &why))
+    if (unwind_init(session.settings.unwinder, &why))
         return;
     char bytes[300];
     struct line line;
     line_init(&line, bytes, sizeof bytes);
     line_add(&line, "unwinder ");
-    line_add(&line, options_unwinder_name(session.options.unwinder));
-    line_add(&line, " cannot be had (");
+    line_add(&line, settings_unwinder_name(session.settings.unwinder));
+    line_add(&line, " is not available (");
     line_add(&line, why);
     line_add(&line, "); using table");
     line_say(&line);
-    session.options.unwinder = UNWIND_TABLE;
+    session.settings.unwinder = UNWIND_TABLE;
 }
 
-/* Whether what was asked for can be measured; says why not. Ends a process that is there only to
- * ask (sampler-run does, before it starts the command). SETUP */
+/* Whether what was requested can be measured; reports why not. Ends a process that was started only
+ * to ask (sampler-run does, before it starts the command). SETUP */
 static bool can_measure(void)
 {
     char bytes[400], reason_bytes[300];
     struct line line, reason;
-    const struct options *options = &session.options;
+    const struct settings *settings = &session.settings;
     line_init(&reason, reason_bytes, sizeof reason_bytes);
-    bool can = options->event_bad == NULL;
+    bool can = settings->event_bad == NULL;
     if (!can)
-        line_add(&reason, options->event_bad);
+        line_add(&reason, settings->event_bad);
     else
         can = clock_check(&reason);
     if (!can) {
         line_init(&line, bytes, sizeof bytes);
         line_add(&line, "cannot measure ");
-        line_add(&line, options->event.name[0] != '\0' ? options->event.name : "this event");
+        line_add(&line, settings->event.name[0] != '\0' ? settings->event.name : "this event");
         line_add(&line, ": ");
         line_add(&line, reason_bytes);
-        if (!options->check)
+        if (!settings->check)
             line_add(&line, "; nothing is sampled");
         line_say(&line);
     }
-    if (options->check)
-        _exit(can ? OPTIONS_CHECK_FINE : OPTIONS_CHECK_REFUSED);
+    if (settings->check)
+        os_exit(can ? ENVIRONMENT_CHECK_FINE : ENVIRONMENT_CHECK_REFUSED);
     return can;
 }
 
@@ -124,19 +132,21 @@ static void start(void)
     line_remember_stderr();
     report_setup();
     tls_setup();
-    options_read(&session.options);
-    clock_setup(&session.options);
-    ours = os_signal_bit(session.options.signo);
-    if (!session.options.follow)
+    os_setup();
+    settings_read(&session.settings);
+    clock_setup(&session.settings);
+    ours = os_signal_bit(session.settings.signo);
+    if (!session.settings.follow)
         leave_environment();
     else
         exec_env_setup(report_library_path());
     hooks_syscall_setup();
     if (!can_measure())
         return;
-    modules_init();
+    if (!modules_init())
+        say("out of memory for the table of modules; no function will have a name");
     choose_unwinder();
-    if (!hooks_threads_setup() || !hooks_process_setup()) {
+    if (!thread_end_setup() || !hooks_process_setup()) {
         say("out of thread keys or exit handlers; nothing is sampled");
         return;
     }
@@ -155,7 +165,7 @@ static void start(void)
     if (begun) {
         mask_believe((before & ours) != 0);
         scan_existing();
-        hooks_threads_begin_first();
+        thread_end_await();
     }
     if (begun || (before & ours) == 0)
         os_sigmask(SIG_UNBLOCK, &ours, NULL);
@@ -174,8 +184,9 @@ void start_once(void)
     errno = saved_errno;
 }
 
-/* SETUP */
-__attribute__((constructor)) static void on_load(void)
+/* glibc passes a constructor what main gets. SETUP */
+__attribute__((constructor)) static void on_load(int argc, char **argv)
 {
+    header_set_arguments(argc, argv);
     start_once();
 }

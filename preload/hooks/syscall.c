@@ -1,9 +1,9 @@
-/* syscall.c - syscall(), so that a call made through it and broken off by a tick can be told
- * by its number (syscall_number.h): libc's own leaves no trace of that. And since programs call
- * past libc's functions this way, those calls that matter to us go to our hooks.
+/* syscall.c - our own syscall(), so that the number of a call made through it and interrupted by a
+ * tick is known (syscall_number.h): libc's own leaves no trace of it. And since programs bypass
+ * libc's functions this way, those calls that matter to us go to our hooks.
  *
  * In assembly, since nothing may lie on the stack between the caller and the call: programs make
- * threads this way, which come back on another stack. */
+ * threads this way, which return on another stack. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -59,6 +59,26 @@ __asm__(".text\n"
         "	cmpl $157, %edi\n" /* prctl */
         "	je 2f\n"
         "	cmpl $317, %edi\n" /* seccomp */
+        "	je 2f\n"
+        "	cmpl $105, %edi\n" /* setuid */
+        "	je 2f\n"
+        "	cmpl $106, %edi\n" /* setgid */
+        "	je 2f\n"
+        "	cmpl $113, %edi\n" /* setreuid */
+        "	je 2f\n"
+        "	cmpl $114, %edi\n" /* setregid */
+        "	je 2f\n"
+        "	cmpl $117, %edi\n" /* setresuid */
+        "	je 2f\n"
+        "	cmpl $119, %edi\n" /* setresgid */
+        "	je 2f\n"
+        "	cmpl $155, %edi\n" /* pivot_root */
+        "	je 2f\n"
+        "	cmpl $161, %edi\n" /* chroot */
+        "	je 2f\n"
+        "	cmpl $272, %edi\n" /* unshare */
+        "	je 2f\n"
+        "	cmpl $446, %edi\n" /* landlock_restrict_self */
         "	je 2f\n"
         "	cmpl $436, %edi\n" /* close_range */
         "	je 4f\n"

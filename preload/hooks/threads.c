@@ -1,38 +1,26 @@
-/* threads.c - threads come (pthread_create, thrd_create, clone) and go (a key's destructor).
+/* threads.c - threads come: pthread_create, thrd_create, clone. Their end is thread_end.c's.
  *
- * The end is taken from a thread-specific key whose destructor puts itself off to the last round,
- * so that the program's own destructors are sampled too. */
+ * The creator reserves the slot and passes it on as the argument: so the new thread allocates
+ * nothing before it is sampled, and a scan that sees it before it gets to run knows that one is on
+ * its way (threads/scan.c). The new thread begins itself, before the program's function. */
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 
 #include "hooks/hooks.h"
+#include "signals/program_mask.h"
 #include "sys/os.h"
+#include "threads/life.h"
 #include "threads/scan.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
-static pthread_key_t end_key;
-
-/* HOOK: the thread is ending */
-static void on_thread_end(void *value)
-{
-    struct thread *thread = value;
-    if (thread != thread_self || !hooks_active() || !session_is_ours())
-        return;
-    if (++thread->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
-        pthread_setspecific(end_key, thread) == 0)
-        return;
-    thread_end(thread);
-}
-
-/* First thing in a new thread: our signal may be blocked, by the creator's mask or attributes.
+/* The first thing in a new thread; our signal may be blocked, by the creator's mask or attributes.
  * Sampled from its birth: the CPU clock of a new thread starts at 0. HOOK */
 static void begin_created(struct thread *thread)
 {
-    uint64_t ours = os_signal_bit(session.options.signo);
+    uint64_t ours = os_signal_bit(session.settings.signo);
     if (session_phase() != SESSION_RUNNING) {
         thread_unreserve(thread);
         os_sigmask(SIG_UNBLOCK, &ours, NULL);
@@ -40,7 +28,7 @@ static void begin_created(struct thread *thread)
     }
     os_sigmask(SIG_BLOCK, &ours, NULL);
     thread_begin(thread, 0);
-    pthread_setspecific(end_key, thread);
+    thread_end_await();
     os_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
@@ -64,13 +52,14 @@ static int run_c11(void *argument)
     return start(its_argument);
 }
 
-/* A slot for the thread about to be created, NULL when it shall not be sampled. HOOK */
+/* A slot for the thread about to be created, NULL when it is not to be sampled. HOOK */
 static struct thread *reserve(void *argument)
 {
-    start_once();
+    start_once(); /* another library's constructor may make threads before ours has run */
     if (session_phase() != SESSION_RUNNING || !session_is_ours())
         return NULL;
     int saved_errno = errno;
+    hooks_place();
     struct thread *thread = thread_reserve();
     errno = saved_errno;
     if (thread == NULL)
@@ -90,7 +79,7 @@ HOOK_EXPORT int pthread_create(pthread_t *created, const pthread_attr_t *attribu
         return libc_real()->pthread_create(created, attributes, start, argument);
     thread->start = start;
     if (attributes != NULL && pthread_attr_getsigmask_np(attributes, &mask) == 0)
-        thread->mask_blocked = sigismember(&mask, session.options.signo) == 1;
+        thread->mask_blocked = sigismember(&mask, session.settings.signo) == 1;
     int error = libc_real()->pthread_create(created, attributes, run_posix, thread);
     if (error != 0)
         thread_unreserve(thread);
@@ -110,7 +99,7 @@ HOOK_EXPORT int thrd_create(thrd_t *created, thrd_start_t start, void *argument)
     return error;
 }
 
-/* A thread that libc knows nothing of: nothing of ours may run in it, as it may share its maker's
+/* A thread that libc knows nothing of: nothing of ours may run in it, as it may share its creator's
  * thread-local storage, or have none. It gets its clock from here. HOOK */
 HOOK_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
@@ -127,18 +116,6 @@ HOOK_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *arg
         errno = saved_errno;
     }
     return tid;
-}
-
-/* SETUP */
-void hooks_threads_begin_first(void)
-{
-    pthread_setspecific(end_key, thread_self);
-}
-
-/* SETUP */
-bool hooks_threads_setup(void)
-{
-    return pthread_key_create(&end_key, on_thread_end) == 0;
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

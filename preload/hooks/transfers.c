@@ -1,22 +1,21 @@
-/* transfers.c - a transfer that a tick cut short goes on.
+/* transfers.c - a transfer that a tick cut short is continued.
  *
- * Some blocking calls that have moved a part of what they were asked for return the number so far
- * when a signal comes, whatever SA_RESTART says; a program without handlers need not look at it,
- * and loses data. Where a part can only come of a signal, and the only signals since the call began
- * were ticks of ours, the call goes on with the rest. When a handler of the program ran as well,
- * the part stands, as it would without us. What comes of the second call is what the kernel says:
- * at the end of the data, when it would block (O_NONBLOCK) or fails, the number so far is the
- * result.
+ * Some blocking calls that have moved a part of what was requested return the number so far when a
+ * signal comes, whatever SA_RESTART says; a program without handlers need not expect that, and
+ * loses data. Where only a signal can have cut a call short, and the only signals since it began
+ * were ticks of ours, it continues with the rest. When a handler of the program ran as well, the
+ * part stands, as it would without us. The result of the second call is what the kernel says: at
+ * the end of the data, when it would block (O_NONBLOCK) or fails, the number so far is the result.
  *
  *   write, writev, send*          to a pipe, a socket or a terminal
  *   recv* with MSG_WAITALL        from a socket
  *   read, readv, getrandom        of /dev/zero, /dev/urandom and the like
  *   sendfile
  *
- * Left alone: files, which no signal cuts, and one byte beyond a size limit is SIGXFSZ; sockets
- * with a timeout of the same direction, which may be what cut it; sendmmsg, recvmmsg, splice,
- * vmsplice, which promise no number. libc's own streams read and write until all is done, and need
- * none of this. */
+ * Left alone: files, which no signal cuts short, and where one byte beyond a size limit is SIGXFSZ;
+ * sockets with a timeout of the same direction, which may be what cut it; sendmmsg, recvmmsg,
+ * splice, vmsplice, which promise no number. libc's own streams read and write until everything is
+ * done, and need none of this. */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -30,7 +29,7 @@
 #include "hooks/hooks.h"
 #include "signals/restart.h"
 #include "sys/os.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp):
  * libc's names are reserved */
@@ -56,9 +55,9 @@ static inline struct signals signals_so_far(const struct thread *thread)
     };
 }
 
-/* The rest of a transfer begins (`frame` in the hook's own) or is over (NULL). A handler of the
- * program that comes while nothing of the rest has been moved would have the call made again by the
- * kernel (SA_RESTART), since that does not know of the part before: restart.c sees to it. HOOK */
+/* The rest of a transfer begins (`frame`, in the hook's own) or is over (NULL). If a handler of the
+ * program comes while nothing of the rest has been moved, the kernel would make the call again
+ * (SA_RESTART), since it does not know of the part before: restart.c prevents that. HOOK */
 static inline void rest_begin(struct thread *thread, const void *frame)
 {
     __atomic_store_n(&thread->rest_frame, (uint64_t)(uintptr_t)frame, __ATOMIC_RELAXED);
@@ -93,7 +92,7 @@ static bool is_memory_device(const struct stat *file)
     return S_ISCHR(file->st_mode) && major(file->st_rdev) == MEMORY_DEVICES;
 }
 
-/* Whether only a signal cuts a write to it. HOOK */
+/* Whether only a signal cuts a write to it short. HOOK */
 static bool write_is_whole(int fd)
 {
     struct stat file;
@@ -111,8 +110,8 @@ static bool read_is_whole(int fd)
     return os_fstat(fd, &file) == 0 && is_memory_device(&file);
 }
 
-/* What a transfer comes to that goes on while only ticks cut it: `call` is the call for what is
- * left behind `done` bytes, `is_whole` whether only a signal makes it short. */
+/* The result of a transfer that continues while only ticks cut it short: `call` is the call for
+ * what is left after `done` bytes, `is_whole` whether only a signal makes it short. */
 #define TRANSFER(result, thread, n_bytes, is_whole, call)                                          \
     do {                                                                                           \
         size_t done = 0;                                                                           \
@@ -136,7 +135,7 @@ static bool read_is_whole(int fd)
         (result) = (ssize_t)done;                                                                  \
     } while (0)
 
-/* What is left of an array of buffers when `done` bytes of it are moved. */
+/* What is left of an array of buffers when `done` bytes of it have been moved. */
 struct rest {
     struct iovec first; /* a part of the buffer at `index` */
     size_t index;       /* == n: nothing is left */
@@ -195,8 +194,8 @@ HOOK_EXPORT ssize_t sendto(int fd, const void *bytes, size_t n_bytes, int flags,
     return result;
 }
 
-/* The rest of a call of many buffers, one after another; the number of bytes of all of it. Each
- * goes through our own hook, and so on to its end. HOOK */
+/* The rest of a call with many buffers, one after another; returns the bytes of all of it. Each
+ * goes through our own hook, which continues it to its end. HOOK */
 static ssize_t for_each_buffer(int fd, const struct iovec *buffers, size_t n_buffers, size_t done,
                                int flags, ssize_t (*move)(int, const struct iovec *, int))
 {
@@ -255,7 +254,7 @@ HOOK_EXPORT ssize_t writev(int fd, const struct iovec *buffers, int n_buffers)
     return for_each_buffer(fd, buffers, (size_t)n_buffers, (size_t)n, 0, write_one);
 }
 
-/* What goes along with a message (descriptors, credentials) went with its first byte. HOOK */
+/* What accompanies a message (descriptors, credentials) went with its first byte. HOOK */
 HOOK_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct thread *thread = thread_self;
@@ -334,7 +333,7 @@ HOOK_EXPORT ssize_t getrandom(void *bytes, size_t n_bytes, unsigned flags)
     return result;
 }
 
-/* What is only looked at (MSG_PEEK) is not gone, and cannot be gone on with. HOOK */
+/* What is only looked at (MSG_PEEK) is still there, and cannot be continued. HOOK */
 static bool waits_for_all(int flags)
 {
     unsigned others = (unsigned)MSG_PEEK | (unsigned)MSG_OOB | (unsigned)MSG_ERRQUEUE;

@@ -1,12 +1,12 @@
-/* waits.c - waits whose timeout is a number of milliseconds: when they began is noted, so
- * that one that a tick breaks off goes on for the time that is left (restart.h). */
+/* waits.c - waits whose timeout is a number of milliseconds: when they began is noted, so that one
+ * that a tick interrupts continues for the time that is left (restart.h). */
 #include <poll.h>
 #include <sys/epoll.h>
 
 #include "hooks/hooks.h"
 #include "signals/restart.h"
 #include "sys/os.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp):
  * libc's names are reserved */

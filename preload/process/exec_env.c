@@ -1,12 +1,15 @@
-/* exec_env.c - see exec_env.h. */
+/* exec_env.c - see exec_env.h.
+ *
+ * In two passes, since the caller provides the memory: exec_env_bytes counts what exec_env_fill
+ * then writes; the two must agree. */
 #include "process/exec_env.h"
 
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "process/session.h"
-#include "sys/os.h"
+#include "state/run.h"
+#include "sys/keep.h"
 
 #define MAX_OURS 32u
 #define PRELOAD "LD_PRELOAD="
@@ -20,12 +23,9 @@ static const char *library_name;
 /* SETUP */
 static void keep(const char *variable)
 {
-    size_t n_bytes = strlen(variable) + 1;
-    char *copy = n_ours < MAX_OURS ? os_map(n_bytes) : NULL;
-    if (copy == NULL)
-        return;
-    memcpy(copy, variable, n_bytes);
-    ours[n_ours++] = copy;
+    char *copy = n_ours < MAX_OURS ? keep_text(variable) : NULL;
+    if (copy != NULL)
+        ours[n_ours++] = copy;
 }
 
 /* SETUP */
@@ -39,7 +39,7 @@ void exec_env_setup(const char *library_path)
             strstr(*variable, library_name) != NULL)
             keep(*variable);
     if (n_ours != 1) {
-        n_ours = 0; /* not by LD_PRELOAD (but by ld.so.preload, say): it needs no help */
+        n_ours = 0; /* not by LD_PRELOAD (ld.so.preload, say): it needs no help */
         return;
     }
     for (char **variable = environ; *variable != NULL; variable++)
@@ -60,7 +60,7 @@ static char *const *same_name(char *const envp[], const char *variable)
 /* HOOK */
 static bool is_wanted(void)
 {
-    return n_ours != 0 && session_phase() == SESSION_RUNNING && session.options.follow;
+    return n_ours != 0 && session_phase() == SESSION_RUNNING && session.settings.follow;
 }
 
 /* HOOK */

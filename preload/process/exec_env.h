@@ -1,25 +1,32 @@
 /* exec_env.h - the environment of a program about to be started, with ours in it.
  *
  * Programs start others with an environment of their own making (clearenv, env -i, su, login, build
- * tools). Where children are followed, what makes them followed is put back: LD_PRELOAD as it was
- * at our start, in front of what is there, and the SAMPLER_ variables that are missing.
+ * tools). Where children are followed, what makes them followed is put back: our LD_PRELOAD as it
+ * was at our start, before the one that is there, and the SAMPLER_ variables that are missing.
+ * Nothing is done where the library did not come by LD_PRELOAD (ld.so.preload), as it needs no help
+ * there.
+ *
+ * Limits     31 variables of ours besides LD_PRELOAD; further ones are not put back.
  * Context    exec_env_setup: SETUP. The rest: HOOK; also in a vfork child, so the new environment
- * lies on the caller's stack. */
-#ifndef SAMPLER_PRELOAD_PROCESS_EXEC_ENV_H
-#define SAMPLER_PRELOAD_PROCESS_EXEC_ENV_H
+ *            lies on the caller's stack, and nothing is allocated. */
+#ifndef SAMPLER_EXEC_ENV_H
+#define SAMPLER_EXEC_ENV_H
 
 #include <alloca.h>
 #include <stddef.h>
 
+/* Keeps copies of what is ours in the environment. `library_path` is kept, not copied. */
 void exec_env_setup(const char *library_path);
 
-/* Bytes for exec_env_fill, 0 = `envp` is right as it is. */
+/* The bytes that exec_env_fill needs; 0 = `envp` is right as it is. */
 size_t exec_env_bytes(char *const envp[]);
 
-/* Fills `room`, of exec_env_bytes(envp), and returns the environment in it. */
+/* Fills `room`, of exec_env_bytes(envp) bytes, and returns the environment in it; it points to
+ * texts of `envp`, of `room` and of ours. */
 char *const *exec_env_fill(void *room, char *const envp[]);
 
-/* Makes `given` what is to be used in place of `envp`. */
+/* Sets `given` to the environment to use in place of `envp`. A macro, since it lives in the
+ * caller's frame. */
 #define EXEC_ENV(given, envp)                                                                      \
     do {                                                                                           \
         size_t exec_env_n_bytes = exec_env_bytes(envp);                                            \

@@ -13,7 +13,7 @@
 #include "sys/line.h"
 #include "sys/os.h"
 
-#define HEAD_BYTES 1024 /* of the file: the program headers lie right behind the ELF header */
+#define HEAD_BYTES 1024 /* of the file: the program headers lie right after the ELF header */
 #define PATH_BYTES 1024
 #define MAX_SCRIPTS 4 /* as the kernel: a script whose interpreter is a script ... */
 
@@ -25,11 +25,12 @@
 #error "which ELF machine is this?"
 #endif
 
-/* The kernel gives no rights on a file system or to a process that is not to get any. HOOK */
+/* Whether the kernel gives rights at all: not to files of a nosuid mount, nor to a process that has
+ * renounced new ones. HOOK */
 static bool rights_can_be_had(int fd)
 {
     struct statvfs volume;
-    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+    return os_prctl(PR_GET_NO_NEW_PRIVS, 0) != 1 &&
            (fstatvfs(fd, &volume) != 0 || (volume.f_flag & ST_NOSUID) == 0);
 }
 
@@ -46,7 +47,7 @@ static bool gets_more_rights(int fd, const struct stat *file)
     return (by_user || by_group || by_capability) && rights_can_be_had(fd);
 }
 
-/* The dynamic loader has no interpreter either, but preloads. HOOK */
+/* The dynamic loader has no interpreter either, but it does preload. HOOK */
 static bool is_loader(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -63,7 +64,7 @@ static bool has_interpreter(const uint8_t *head, size_t n_bytes)
         Elf64_Phdr segment;
         uint64_t at = elf.e_phoff + i * elf.e_phentsize;
         if (elf.e_phentsize < sizeof segment || at > n_bytes || n_bytes - at < sizeof segment)
-            return true; /* not in the part that was read: as far as is known */
+            return true; /* not in the part that was read: assumed to have one */
         memcpy(&segment, head + at, sizeof segment);
         if (segment.p_type == PT_INTERP)
             return true;
@@ -97,13 +98,13 @@ static size_t head_read(const char *path, uint8_t *head, bool *more_rights)
     int fd = os_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
         return 0;
-    long n_bytes = syscall(SYS_pread64, fd, head, HEAD_BYTES, 0L);
+    long n_bytes = os_call(SYS_pread64, fd, head, HEAD_BYTES, 0L);
     *more_rights = n_bytes > 4 && gets_more_rights(fd, &file);
     os_close(fd);
     return n_bytes > 4 ? (size_t)n_bytes : 0;
 }
 
-/* The interpreter of a script, from behind its "#!". HOOK */
+/* The interpreter of a script, from after its "#!". HOOK */
 static bool interpreter_read(const uint8_t *head, size_t n_bytes, char *out)
 {
     size_t at = 2, length = 0;
@@ -121,7 +122,7 @@ static bool interpreter_read(const uint8_t *head, size_t n_bytes, char *out)
 uint32_t program_kind(const char *path)
 {
     int saved_errno = errno;
-    uint8_t head[HEAD_BYTES];
+    uint8_t head[HEAD_BYTES] = {0};
     char interpreter[PATH_BYTES];
     uint32_t kind = 0;
     for (int i = 0; i <= MAX_SCRIPTS; i++) {

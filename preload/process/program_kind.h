@@ -1,23 +1,24 @@
-/* program_kind.h - whether a program about to be started can be recorded, by a look at its file.
+/* program_kind.h - whether a program about to be started can be recorded, judged by its file.
  *
  *   path -> #! lines, up to where the kernel gives up -> set-user-id bits, ELF machine, PT_INTERP
  *
- * Costs a stat, an open and a read. Errors are no answer: what cannot be looked at is taken for a
- * program that can. errno is left alone.
+ * Costs a stat, an open and a read. Errors are no answer: a file that cannot be read counts as a
+ * program that can be recorded. errno is left alone.
+ *
  * Context    HOOK; a vfork child too: nothing is written but the stack. */
-#ifndef SAMPLER_PRELOAD_PROCESS_PROGRAM_KIND_H
-#define SAMPLER_PRELOAD_PROCESS_PROGRAM_KIND_H
+#ifndef SAMPLER_PROGRAM_KIND_H
+#define SAMPLER_PROGRAM_KIND_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "capture.h"
 
-/* enum capture_child, or 0. */
+/* Why the program cannot be recorded (enum capture_child), or 0. */
 uint32_t program_kind(const char *path);
 
-/* Whether a program with this environment starts with our library `library` (its path) or one of
- * its name. */
+/* CAPTURE_CHILD_ENV unless a program with this environment starts with our library `library` (its
+ * path) or one of that name; else 0. */
 uint32_t program_kind_of_environment(char *const environment[], const char *library);
 
 /* Where `file` is, as execvp and posix_spawnp look for it; `file` itself when it holds a slash,

@@ -9,6 +9,7 @@
 #include "process/session.h"
 #include "process/spawn.h"
 #include "record/recording.h"
+#include "state/run.h"
 #include "sys/line.h"
 #include "sys/os.h"
 
@@ -23,7 +24,7 @@ void report_setup(void)
     line_init(&line, library_path, sizeof library_path);
     if (dladdr((void *)&library_path, &info) == 0 || info.dli_fname == NULL)
         return;
-    if (info.dli_fname[0] != '/' && syscall(SYS_getcwd, folder, sizeof folder) > 0) {
+    if (info.dli_fname[0] != '/' && os_call(SYS_getcwd, folder, sizeof folder) > 0) {
         line_add(&line, folder);
         line_add(&line, "/");
     }
@@ -36,12 +37,12 @@ const char *report_library_path(void)
     return library_path;
 }
 
-/* The tool, or NULL: as told, else next to the library. EXIT */
+/* The tool's path: SAMPLER_TOOL, else near the library; NULL when it cannot be run. EXIT, HOOK */
 static const char *tool_find(struct line *line)
 {
     static const char *const beside[] = {"/../bin/sampler", "/sampler"};
-    if (session.options.tool != NULL)
-        return access(session.options.tool, X_OK) == 0 ? session.options.tool : NULL;
+    if (session.settings.tool != NULL)
+        return access(session.settings.tool, X_OK) == 0 ? session.settings.tool : NULL;
     const char *slash = strrchr(library_path, '/');
     size_t folder_length = slash != NULL ? (size_t)(slash - library_path) : 0;
     for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
@@ -68,11 +69,11 @@ static void say_how_to_report(const char *why)
     line_say(&line);
 }
 
-/* Whether the program that started this process was given this library as well, so that the user
- * meant that one, and this process is one of its many children. EXIT */
+/* Whether the program that started this process was given this library as well: then the user meant
+ * that one, and this process is one of its many children. EXIT */
 static bool has_sampled_parent(void)
 {
-    static char bytes[65536]; /* EXIT comes once */
+    static char bytes[65536]; /* static: EXIT runs once */
     char path[64];
     struct line line;
     if (session.is_fork_child)
@@ -84,7 +85,7 @@ static bool has_sampled_parent(void)
     int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    long n = syscall(SYS_read, fd, bytes, sizeof bytes - 1);
+    long n = os_call(SYS_read, fd, bytes, sizeof bytes - 1);
     os_close(fd);
     const char *end = bytes + (n > 0 ? n : 0);
     for (const char *c = bytes; c < end; c += strlen(c) + 1)
@@ -98,10 +99,10 @@ void report_at_exit(void)
 {
     char bytes[RECORDING_PATH_MAX];
     struct line line;
-    if (session.options.recording_dir != NULL)
+    if (session.settings.recording_dir != NULL)
         return;
     if (session_n_samples() == 0 && has_sampled_parent()) {
-        unlink(session.recording.path);
+        os_unlink(session.recording.path);
         return;
     }
     line_init(&line, bytes, sizeof bytes);
@@ -116,7 +117,7 @@ void report_at_exit(void)
                           "-o",
                           session.output,
                           "--account",
-                          session.options.keep ? NULL : "--remove",
+                          session.settings.keep ? NULL : "--remove",
                           NULL};
     int saved_errno = errno;
     int status = spawn_and_wait(tool, argv);
@@ -135,6 +136,8 @@ int report_so_far(const char *path)
     int saved_errno = errno;
     if (session_phase() != SESSION_RUNNING || !session_is_ours())
         return ENOTCONN;
+    if (!recording_place(&session.recording))
+        return EIO;
     line_init(&line, bytes, sizeof bytes);
     const char *tool = tool_find(&line);
     if (tool == NULL) {
@@ -152,11 +155,11 @@ int report_so_far(const char *path)
 /* HOOK */
 bool report_before_exec(void)
 {
-    if (session.options.recording_dir != NULL)
-        return false;
+    if (session.settings.recording_dir != NULL)
+        return session_append_brief();
     if (session_n_samples() == 0 && session_has_one_thread())
-        return unlink(session.recording.path) == 0;
-    if (!session.options.quiet)
-        say_how_to_report("the program replaces itself by another");
+        return os_unlink(session.recording.path) == 0;
+    if (!session.settings.quiet)
+        say_how_to_report("the program replaces itself with another");
     return false;
 }

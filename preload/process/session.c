@@ -1,149 +1,105 @@
-/* session.c - see session.h. */
+/* session.c - see session.h.
+ *
+ * Every step here walks the list of slots and holds or ends each thread in turn. One whose handler
+ * does not come to an end (the thread waits for a processor, or is stopped) is left alone: a second
+ * writer would damage its stream, while without an end the stream is still valid up to its last
+ * record. */
 #include "process/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/utsname.h>
 
-#include "hooks/hooks.h"
+#include "process/header.h"
+#include "signals/program_mask.h"
 #include "state/paths.h"
 #include "sys/line.h"
 #include "sys/os.h"
 #include "threads/control.h"
+#include "threads/life.h"
 #include "threads/sample.h"
 #include "threads/scan.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
+#include "threads/watcher.h"
 
 #define NAME_ATTEMPTS 1000u
 #define DRAIN_NS UINT64_C(200000000) /* how long an ending process waits for handlers that run */
+#define OTHERS_NS UINT64_C(100000)   /* CPU time of other threads that is worth a look */
 
-struct session session = {.recording.fd = -1};
+/* One caller at a time. */
+static char path[RECORDING_PATH_MAX];
 
-/* any context */
-bool session_is_ours(void)
+/* By the effective user, where the kernel can tell (Linux 5.8). SETUP, HOOK */
+static bool can_write_to(const char *folder)
 {
-    return os_getpid() == session.pid;
+    return os_call(SYS_faccessat2, AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ||
+           ((errno == ENOSYS || errno == EPERM) &&
+            os_call(SYS_faccessat, AT_FDCWD, folder, W_OK | X_OK) == 0);
 }
 
-/* SETUP, HOOK */
-static enum capture_clock clock_asked(void)
+/* In the folder of a run: in memory at first, unless the watcher is going to write at any time.
+ * Whether the folder can be written to is asked now, when it can still be reported. SETUP, HOOK */
+static bool begin_in_folder(const struct capture_header *header)
 {
-    const struct options *options = &session.options;
-    switch (options->measure) {
-    case OPTIONS_EVENT:
-        return CAPTURE_CLOCK_EVENT;
-    case OPTIONS_WALL:
-        return CAPTURE_CLOCK_WALL;
-    case OPTIONS_CPU:
-        break;
+    const char *folder = session.settings.recording_dir;
+    struct line prefix;
+    line_init(&prefix, path, sizeof path);
+    paths_in_folder(&prefix, folder);
+    if (prefix.cut) {
+        errno = ENAMETOOLONG;
+        return false;
     }
-    return options->clock == OPTIONS_CLOCK_TIMER ? CAPTURE_CLOCK_TIMER : CAPTURE_CLOCK_PERF;
+    return can_write_to(folder) && recording_begin(&session.recording, path, header) &&
+           (session.settings.measure != SETTINGS_WALL || recording_place(&session.recording));
 }
 
-/* SETUP, HOOK */
-static struct capture_header header_make(void)
+/* Next to the output, under the first name that is free. SETUP, HOOK */
+static bool open_beside_output(const struct capture_header *header)
 {
-    struct capture_header header = {
-        .magic = {'S', 'A', 'M', 'P', 'L', 'R', 'E', 'C'},
-        .version = CAPTURE_VERSION,
-        .header_bytes = CAPTURE_HEADER_BYTES,
-        .chunk_bytes = CAPTURE_CHUNK_BYTES,
-        .arch = CAPTURE_X86_64,
-        .pid = (uint32_t)session.pid,
-        .ppid = (uint32_t)getppid(),
-        .period = session.options.step,
-        .weight_unit =
-            session.options.measure == OPTIONS_EVENT ? CAPTURE_UNIT_EVENTS : CAPTURE_UNIT_NS,
-        .frequency_hz = session.options.frequency_hz,
-        .time_unit_ns = RECORDING_TIME_UNIT_NS,
-        .clock = (uint32_t)clock_asked(),
-        .start_time_ns = os_clock_ns(CLOCK_MONOTONIC),
-        .start_realtime_ns = os_clock_ns(CLOCK_REALTIME),
-        .start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-    };
-#if defined(__aarch64__)
-    header.arch = CAPTURE_AARCH64;
-#endif
-    return header;
-}
-
-/* Opens the recording under the first name that is free. SETUP, HOOK */
-static bool open_recording(void)
-{
-    static char path[RECORDING_PATH_MAX], wanted[RECORDING_PATH_MAX]; /* one caller at a time */
-    const char *folder = session.options.recording_dir;
-    struct capture_header header = header_make();
-    struct line line, output;
+    static char wanted[RECORDING_PATH_MAX];
+    struct line line, output, recording;
     line_init(&line, wanted, sizeof wanted);
-    if (folder == NULL)
-        paths_add_output(&line, session.options.output);
-    errno = ENAMETOOLONG;
+    paths_add_output(&line, session.settings.output);
     for (unsigned attempt = 0; attempt < NAME_ATTEMPTS && !line.cut; attempt++) {
-        struct line recording;
         line_init(&recording, path, sizeof path);
         line_init(&output, session.output, sizeof session.output);
-        if (folder != NULL)
-            paths_in_folder(&recording, folder, attempt);
-        else
-            paths_beside(&recording, &output, wanted, attempt);
-        errno = ENAMETOOLONG;
+        paths_beside(&recording, &output, wanted, attempt);
         if (recording.cut || output.cut)
             break;
-        if (recording_open(&session.recording, path, &header))
+        if (recording_open(&session.recording, path, header))
             return true;
         if (errno != EEXIST)
-            break;
+            return false;
     }
-    if (session.is_fork_child)
-        return false; /* a program that gave up rights or its root may fork for ever */
-    int error = errno;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
+/* SETUP, HOOK, EXIT */
+static void say_not_created(int error)
+{
     char bytes[600];
+    struct line line;
+    if (session.is_fork_child)
+        return; /* a program that gave up rights or its root may fork for ever */
     line_init(&line, bytes, sizeof bytes);
     line_add(&line, "cannot create the recording ");
-    line_add(&line, path);
+    line_add(&line, session.settings.recording_dir != NULL ? session.settings.recording_dir : path);
     line_add(&line, ": ");
     line_add(&line, strerror(error));
     line_add(&line, "; nothing is sampled");
     line_say(&line);
-    return false;
-}
-
-/* A note whose value is the content of a file under /proc. SETUP, HOOK */
-static void put_file_info(struct stream *stream, const char *key, const char *path)
-{
-    char bytes[4096];
-    int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    long n = syscall(SYS_read, fd, bytes, sizeof bytes);
-    os_close(fd);
-    if (n > 0 && bytes[n - 1] == '\0')
-        n--; /* the last argument's own end */
-    if (n > 0)
-        stream_put_info(stream, key, bytes, (size_t)n);
 }
 
 /* SETUP, HOOK */
-static void put_infos(struct stream *stream)
+static bool open_recording(void)
 {
-    char bytes[4096];
-    struct utsname names;
-    put_file_info(stream, "command", "/proc/self/cmdline");
-    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", bytes, sizeof bytes);
-    if (n > 0)
-        stream_put_info(stream, "exe", bytes, (size_t)n);
-    n = syscall(SYS_getcwd, bytes, sizeof bytes);
-    if (n > 1)
-        stream_put_info(stream, "cwd", bytes, (size_t)n - 1);
-    if (uname(&names) == 0)
-        stream_put_info(stream, "host", names.nodename, strlen(names.nodename));
-    const char *unwinder = options_unwinder_name(session.options.unwinder);
-    stream_put_info(stream, "unwinder", unwinder, strlen(unwinder));
-    if (session.options.measure == OPTIONS_EVENT)
-        stream_put_info(stream, "event", session.options.event.name,
-                        strlen(session.options.event.name));
-    stream_put_info(stream, "version", SAMPLER_VERSION, strlen(SAMPLER_VERSION));
+    const struct capture_header header = header_of_process();
+    if (session.settings.recording_dir != NULL ? begin_in_folder(&header)
+                                               : open_beside_output(&header))
+        return true;
+    say_not_created(errno);
+    return false;
 }
 
 /* SETUP, HOOK */
@@ -152,7 +108,7 @@ static void say_no_watcher(int error)
     char bytes[200];
     struct line line;
     line_init(&line, bytes, sizeof bytes);
-    line_add(&line, "wall needs a thread of ours, and none can be started: ");
+    line_add(&line, "wall needs a thread of its own, which cannot be started: ");
     line_add(&line, strerror(error));
     line_add(&line, "; nothing is sampled");
     line_say(&line);
@@ -165,17 +121,18 @@ bool session_begin(void)
     if (!open_recording())
         return false;
     struct thread *thread = thread_reserve_locked();
-    if (thread != NULL && session.options.measure == OPTIONS_WALL && !wall_start()) {
+    if (thread != NULL && session.settings.measure == SETTINGS_WALL && !watcher_start()) {
         say_no_watcher(errno);
         thread = NULL;
     }
     if (thread == NULL) {
-        unlink(session.recording.path);
+        os_unlink(session.recording.path);
         recording_abandon(&session.recording);
         return false;
     }
-    put_infos(&thread->stream);
-    /* Again: making the recording is part of the start-up, not of the first thread's samples. */
+    header_put_infos(&thread->stream);
+    /* Read again: making the recording is part of the start-up, not of the first thread's
+     * samples. */
     session.recording.header->start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     control_begin();
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
@@ -193,14 +150,15 @@ void session_restart(bool is_child)
     __atomic_store_n(&session.phase, SESSION_OFF, __ATOMIC_SEQ_CST);
     if (phase == SESSION_OFF)
         return;
-    wall_stop(is_child);
+    watcher_stop(is_child);
+    scan_abandon();
     session.n_streams = 0;
     session.n_samples = 0;
     thread_registry_restart();
     recording_abandon(&session.recording);
     sample_forget_modules();
     session.is_fork_child |= is_child;
-    if (phase == SESSION_ENDED || (is_child && !session.options.follow))
+    if (phase == SESSION_ENDED || (is_child && !session.settings.follow))
         return;
     session_begin();
     mask_believe(mask_blocked);
@@ -216,13 +174,34 @@ static void write_end(enum capture_end end, int status)
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
 }
 
-/* Threads that no look has met yet are at least counted. EXIT */
+/* HOOK, EXIT */
+bool session_append_brief(void)
+{
+    struct line line;
+    if (session.settings.recording_dir == NULL)
+        return false;
+    line_init(&line, path, sizeof path);
+    line_add(&line, session.settings.recording_dir);
+    line_add(&line, "/" CAPTURE_BRIEF_NAME);
+    return !line.cut && recording_append(&session.recording, path);
+}
+
+/* Whether threads other than the calling one have used CPU time worth looking for. EXIT */
+static bool others_ran(void)
+{
+    return session.settings.measure == SETTINGS_WALL ||
+           os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) > os_clock_ns(CLOCK_THREAD_CPUTIME_ID) + OTHERS_NS;
+}
+
+/* A last look for threads, so that those not found yet are at least counted. EXIT */
 static void last_look(void)
 {
     const uint64_t all = ~UINT64_C(0);
     uint64_t before = 0;
     control_timer_stop();
     scan_stop();
+    if (!others_ran())
+        return;
     os_sigmask(SIG_BLOCK, &all, &before);
     scan_now();
     os_sigmask(SIG_SETMASK, &before, NULL);
@@ -238,7 +217,7 @@ bool session_end(int status)
     if (!__atomic_compare_exchange_n(&session.phase, &running, SESSION_ENDED, false,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return false;
-    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    uint64_t ours = os_signal_bit(session.settings.signo), before = 0;
     os_sigmask(SIG_BLOCK, &ours, &before);
     if (thread_self != NULL)
         thread_self->is_held_back = (before & ours) != 0;
@@ -247,6 +226,10 @@ bool session_end(int status)
         if (thread_handler_is_done(t, give_up_ns))
             thread_finish(t);
     write_end(CAPTURE_EXITED, status);
+    /* A folder that is gone is that of a run which ended before this process. */
+    if (!session_append_brief() && !recording_place(&session.recording) &&
+        session.recording.place_errno != ENOENT)
+        say_not_created(session.recording.place_errno);
     os_sigmask(SIG_UNBLOCK, &ours, NULL);
     return true;
 }
@@ -309,17 +292,11 @@ uint64_t session_mark_so_far(void)
     return mark;
 }
 
-/* Unless the process has ended meanwhile. HOOK */
+/* Takes the mark back, unless the process has ended meanwhile and written its own. HOOK */
 void session_unmark(uint64_t mark)
 {
     __atomic_compare_exchange_n(&session.recording.header->end_cpu_ns, &mark, 0, false,
                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-/* any context but SIGNAL */
-uint64_t session_n_samples(void)
-{
-    return __atomic_load_n(&session.n_samples, __ATOMIC_RELAXED);
 }
 
 /* any context but SIGNAL */

@@ -1,4 +1,9 @@
-/* spawn.c - see spawn.h. */
+/* spawn.c - see spawn.h.
+ *
+ * A clone with CLONE_VM and CLONE_VFORK, and with no signal at its end. The child borrows the
+ * program's memory until it executes the tool, so nothing is copied, however large the program is,
+ * and no handler of pthread_atfork runs. wait returns a child without an exit signal only with
+ * __WALL, so the program's own waits never see it, as they would see a child of posix_spawn. */
 #include "process/spawn.h"
 
 #include <errno.h>
@@ -9,6 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "sys/libc_real.h"
 #include "sys/line.h"
 #include "sys/os.h"
 
@@ -18,10 +24,10 @@ struct job {
     const char *path;
     const char *const *argv;
     const char *const *environment;
-    bool silent; /* our stderr is no longer the one we were started with */
+    bool silent; /* fd 2 is no longer the stderr we were started with */
 };
 
-/* The program's handlers and its ignoring are not the tool's. EXIT, in the child */
+/* What the program handles and ignores does not apply to the tool. EXIT, in the child */
 static void reset_signals(void)
 {
     const struct {
@@ -29,11 +35,11 @@ static void reset_signals(void)
     } by_default = {0, 0, 0, 0}; /* the kernel's struct sigaction, SIG_DFL */
     const uint64_t none = 0;
     for (int signo = 1; signo <= 64; signo++)
-        syscall(SYS_rt_sigaction, signo, &by_default, NULL, OS_SIGSET_BYTES);
+        os_call(SYS_rt_sigaction, signo, &by_default, NULL, OS_SIGSET_BYTES);
     os_sigmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Limits the program set for itself are lifted as far as it may. EXIT, in the child */
+/* Lifts limits that the program has set for itself, as far as it may. EXIT, in the child */
 static void lift_limits(void)
 {
     static const int resources[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE,
@@ -53,16 +59,15 @@ static int run_child(void *argument)
 {
     const struct job *job = argument;
     int null = os_open("/dev/null", O_RDWR, 0);
-    syscall(SYS_dup3, null, STDIN_FILENO, 0);
+    os_call(SYS_dup3, null, STDIN_FILENO, 0);
     if (job->silent)
-        syscall(SYS_dup3, null, STDERR_FILENO, 0);
-    syscall(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
-    syscall(SYS_close_range, 3u, ~0u, 4 /* CLOSE_RANGE_CLOEXEC: nothing of the program's leaks */);
+        os_call(SYS_dup3, null, STDERR_FILENO, 0);
+    os_call(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
+    os_call(SYS_close_range, 3u, ~0u, 4 /* CLOSE_RANGE_CLOEXEC: nothing of the program's leaks */);
     lift_limits();
     reset_signals();
-    syscall(SYS_execve, job->path, job->argv, job->environment);
-    syscall(SYS_exit_group, 127);
-    return 127;
+    os_call(SYS_execve, job->path, job->argv, job->environment);
+    os_exit(127);
 }
 
 /* The environment without LD_PRELOAD; NULL without memory. EXIT */
@@ -84,7 +89,7 @@ static int wait_for(pid_t pid)
 {
     int status = 0;
     /* __WALL: a child that sends no SIGCHLD is not waited for otherwise. */
-    while (syscall(SYS_wait4, pid, &status, __WALL, NULL) == -1)
+    while (os_call(SYS_wait4, pid, &status, __WALL, NULL) == -1)
         if (errno != EINTR)
             return -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -103,7 +108,8 @@ int spawn_and_wait(const char *path, const char *const *argv)
     struct job job = {
         .path = path, .argv = argv, .environment = environment, .silent = !line_stderr_is_same()};
     os_sigmask(SIG_SETMASK, &all, &saved); /* none of the program's handlers runs in the child */
-    pid_t pid = clone(run_child, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK, &job);
+    pid_t pid =
+        libc_real()->clone(run_child, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK, &job);
     os_sigmask(SIG_SETMASK, &saved, NULL);
     int status = pid > 0 ? wait_for(pid) : -1;
     os_unmap(stack, CHILD_STACK_BYTES);

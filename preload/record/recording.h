@@ -1,14 +1,23 @@
-/* recording.h - the file of the recording: its header page and the handing out of chunks.
+/* recording.h - the file of the recording: its header page, and chunks handed out to streams.
+ *
+ * In memory   until the first sample, where that was requested (recording_begin): most programs that
+ *             a shell script starts end before it, and a file costs each of them about as much as all
+ *             else we do. A process that gets that far is placed in a file of its own; what others hold
+ *             is appended to one file for all.
  *
  * What is in the chunks is stream.h's; what the bytes mean is capture.h's. The header page stays
  * mapped until the process ends; chunks are mapped one by one, so a stream has one in memory at a
- * time. Space is reserved before it is touched: a full disk or a file size limit ends the recording
- * (counted as CAPTURE_LOST_DISK, never tried again), it does not send SIGBUS or SIGXFSZ.
- * The file descriptor is only used when it still is our file; otherwise the file is opened again by
- * its path.
- * Context    recording_open, _abandon: SETUP or HOOK (a forked child). The rest: any. */
-#ifndef SAMPLER_PRELOAD_RECORD_RECORDING_H
-#define SAMPLER_PRELOAD_RECORD_RECORDING_H
+ * time.
+ *
+ * Descriptor  used only while it still is our file, by device and inode; otherwise the file is
+ *             opened again by its path. Where descriptors are scarce (sys/fds.h) none is kept.
+ * When full   space is reserved before it is touched, so a full disk or a file size limit sends no
+ *             SIGBUS or SIGXFSZ. It ends the recording: no chunk is handed out ever after, and what
+ *             had to go there is counted as CAPTURE_LOST_DISK by whoever wanted it.
+ * Context     recording_open, recording_begin, recording_abandon: SETUP or HOOK (a forked child).
+ *             recording_append: HOOK, EXIT. The rest: any. */
+#ifndef SAMPLER_RECORDING_H
+#define SAMPLER_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,27 +27,56 @@
 #include "sys/context.h"
 
 #define RECORDING_PATH_MAX 4096
-#define RECORDING_TIME_UNIT_NS                                                                     \
-    1000u /* what we put into time_unit_ns: deltas of 1 kHz fit 2 bytes */
 
-struct recording {
-    struct capture_header *header; /* mapped, NULL = no recording                       */
-    int fd;                        /* atomic; replaced when found to be no longer ours  */
-    dev_t dev;
-    ino_t ino;
-    bool stopped; /* atomic: no more room; set once    */
-    char path[RECORDING_PATH_MAX];
+/* What goes into time_unit_ns: the deltas of 1 kHz fit 2 bytes. */
+#define RECORDING_TIME_UNIT_NS 1000u
+
+enum recording_state {
+    RECORDING_NOWHERE, /* it could not be placed, or was appended: what is written now is lost */
+    RECORDING_IN_MEMORY,
+    RECORDING_BEING_PLACED,
+    RECORDING_IN_FILE,
 };
 
-/* Creates `path` (absolute; must not exist), mode 0600, with `header` as its first bytes. False
- * with errno: EEXIST when the name is taken. */
+struct recording {
+    struct capture_header *header; /* mapped; NULL = no recording */
+    size_t header_mapped;          /* bytes mapped with it, which are the recording's */
+    uint32_t state;                /* enum recording_state; atomic */
+    int fd;                        /* atomic; replaced when it is no longer ours; -1 = none kept */
+    dev_t dev;                     /* of the file, with ino: to know it again */
+    ino_t ino;
+    bool stopped;                  /* atomic: no more room; set once */
+    size_t prefix_length;          /* of the path, while it is not in its file */
+    int place_errno;               /* why it could not be placed */
+    char path[RECORDING_PATH_MAX]; /* absolute */
+};
+
+/* Creates `path` (absolute; must not exist), mode 0600, with `header` as its first bytes; both are
+ * copied. False with errno, and no file left behind: EEXIST when the name is taken. */
 bool recording_open(struct recording *recording, const char *path,
                     const struct capture_header *header);
 
-/* In a forked child: lets go of the parent's recording without a trace in it. */
+/* The same in memory. Its file, when it gets one, is the first of prefix "0.sampler", "1.sampler" ...
+ * that does not exist. False with errno. */
+bool recording_begin(struct recording *recording, const char *prefix,
+                     const struct capture_header *header);
+
+/* Sees to it that the recording is in its file: to be called before the first sample, and before
+ * there is a second thread. False (and place_errno) when it cannot be: it ends, as when the disk
+ * is full. */
+SIGNAL_SAFE bool recording_place(struct recording *recording);
+
+/* Appends a recording that is still in memory to the file of brief ones (capture.h) at `path`, which
+ * is made if need be; it has ended then. False when it is not in memory, or nothing could be
+ * appended. */
+bool recording_append(struct recording *recording, const char *path);
+
+/* In a forked child, or when a recording is given up: unmaps and closes it. The file is as it
+ * was. */
 void recording_abandon(struct recording *recording);
 
-/* A fresh chunk, mapped, of zeros but for its struct capture_chunk; NULL when there is no room. */
+/* A new chunk for `stream`, mapped: zeros after its struct capture_chunk, which is filled in. NULL
+ * when there is no room, or no recording. The stream owns it until recording_unmap_chunk. */
 SIGNAL_SAFE struct capture_chunk *recording_map_chunk(struct recording *recording, uint32_t stream,
                                                       uint32_t sequence);
 SIGNAL_SAFE void recording_unmap_chunk(struct capture_chunk *chunk);

@@ -115,8 +115,8 @@ bool stack_table_reserve(struct stack_table *table)
     return table->nodes[segment] != NULL;
 }
 
-/* One more bucket, with the nodes of the one it is split from that belong into it. Without memory
- * for it the buckets just get fuller. SIGNAL */
+/* One more bucket, and into it those nodes of the bucket it is split from that belong there.
+ * Without memory for it the existing buckets just get fuller. SIGNAL */
 SIGNAL_SAFE static void split_bucket(struct stack_table *table)
 {
     uint32_t made = table->n_buckets;

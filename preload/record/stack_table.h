@@ -2,19 +2,16 @@
  *
  *   node = (parent node, place); place = (module, exact?, offset); a stack is its leaf's node
  *
- * Nodes are numbered 1, 2, 3 ... in order of adding and never go away. Lookup is linear hashing
- * over segments that double in size: the table grows by one bucket at a time, so no add ever costs
- * more than a few steps, and old segments are never copied.
- *
- * When full, at max_nodes or when there is no memory, reserve says false, and add must not be
- * called (it cannot fail). What was added stays and is still found.
- *
- * Memory is private mappings made by reserve and add themselves (mmap, a plain system call); deinit
- * returns them.
- *
- * Context: init and deinit any; the rest SIGNAL, by the owner of the stream only. */
-#ifndef SAMPLER_PRELOAD_RECORD_STACK_TABLE_H
-#define SAMPLER_PRELOAD_RECORD_STACK_TABLE_H
+ * Shape      nodes are numbered 1, 2, 3 ... in order of adding and never removed. Lookup is linear
+ *            hashing over segments that double in size: the table grows by one bucket at a time, so
+ *            no add ever costs more than a few steps, and old segments are never copied.
+ * When full  at max_nodes, or without memory, reserve returns false, and add must not be called (it
+ *            cannot fail). What was added stays and is still found.
+ * Memory     private mappings made by init and reserve and, for buckets, by add; add does without
+ *            them where there is no memory, and chains get longer. deinit returns all of it.
+ * Context    init and deinit: any. The rest: SIGNAL, by the owner of the stream only. */
+#ifndef SAMPLER_STACK_TABLE_H
+#define SAMPLER_STACK_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +22,7 @@
 
 struct stack_node {
     uint64_t offset;
-    uint32_t parent; /* 0 = outermost frame */
+    uint32_t parent; /* 0 = this is an outermost frame */
     uint32_t place;  /* module << 1 | exact; STACK_PLACE_CUT: offset is the reason of a cut */
     uint32_t next;   /* in the same bucket, 0 = last */
 };
@@ -49,12 +46,12 @@ SIGNAL_SAFE uint32_t stack_table_find(const struct stack_table *table, uint32_t 
                                       uint32_t place, uint64_t offset);
 
 /* Makes room for one node; false when the table is full or there is no memory, and nothing has
- * changed then. Apart from add so that the recording can be told of the node in between: a node
- * that could not be recorded is never added. Calling it again without an add is harmless. */
+ * changed then. Separate from add so that the node's record can be written in between: a node that
+ * could not be recorded is never added. Calling it again without an add is harmless. */
 SIGNAL_SAFE bool stack_table_reserve(struct stack_table *table);
 
-/* Adds what find did not find, right after a reserve that said true. Returns its number, which is
- * never 0. */
+/* Adds what find did not find, right after a reserve that returned true. Returns its number, never
+ * 0. */
 SIGNAL_SAFE uint32_t stack_table_add(struct stack_table *table, uint32_t parent, uint32_t place,
                                      uint64_t offset);
 

@@ -1,4 +1,8 @@
-/* stream.c - see stream.h. */
+/* stream.c - see stream.h.
+ *
+ * record_begin makes room, put_* appends, record_end commits: a record is visible whole or not at
+ * all. An upper bound of its size is known before it is begun, so writing it never meets the end of
+ * the chunk. */
 #include "record/stream.h"
 
 #include <string.h>
@@ -41,8 +45,8 @@ SIGNAL_SAFE static size_t text_length(const char *text)
     return strnlen(text, TEXT_MAX_BYTES);
 }
 
-/* Room for a record of up to max_bytes, in a new chunk when this one has not got it. The rest of
- * the old one stays zero, which reads as padding. any context */
+/* Room for a record of up to max_bytes, in a new chunk when the current one has too little. The
+ * rest of the old one stays zero, which reads as padding. any context */
 SIGNAL_SAFE static inline bool record_begin(struct stream *stream, uint8_t tag, size_t max_bytes,
                                             struct record *record)
 {
@@ -72,8 +76,8 @@ SIGNAL_SAFE static inline bool record_end(const struct record *record)
     return true;
 }
 
-/* The time that goes into a record, and the stream's new time once it is in. Never runs backward,
- * whatever the clock does. any context */
+/* The time of a record in units, for the caller to store in the stream once the record is in. Never
+ * runs backward, whatever the clock does. any context */
 SIGNAL_SAFE static inline uint64_t time_units_of(const struct stream *stream, uint64_t time_ns)
 {
     const struct capture_header *header = stream->recording->header;
@@ -242,7 +246,7 @@ bool stream_put_module(struct stream *stream, const struct module *module)
     struct stat file = {0};
     size_t path_length = text_length(module->path);
     bool is_image = (module->flags & CAPTURE_MODULE_VDSO) != 0;
-    /* By path, as a reader will: it is told here which file it should find there. */
+    /* By path, as a reader will look: this states which file should be found there. */
     if (is_image || os_stat(module->path, &file) != 0)
         file = (struct stat){0};
     size_t max_bytes = 1 + 11 * VARINT_MAX_BYTES + module->build_id_bytes + path_length;
@@ -284,7 +288,7 @@ bool stream_put_child(struct stream *stream, uint64_t time_ns, uint32_t why, con
     size_t length = text_length(path);
     if (!record_begin(stream, CAPTURE_CHILD, 1 + 3 * VARINT_MAX_BYTES + length, &record))
         return false;
-    /* A time of its own, not a delta: the order of the stream's other records stays. */
+    /* A time of its own, not a delta: it may be earlier than the stream's last record. */
     record.at =
         put_varint(record.at, time_ns > header->start_time_ns
                                   ? (time_ns - header->start_time_ns) / RECORDING_TIME_UNIT_NS

@@ -1,4 +1,13 @@
-/* handler.c - see handler.h. */
+/* handler.c - see handler.h.
+ *
+ *   on_signal            its own storage, its own tick (nearly always)  -> on_ours
+ *     on_rare_signal     any other signal of ours                        -> on_ours
+ *                        a signal of the program's, own storage          -> on_program
+ *                        a signal of the program's, other storage        -> on_program_elsewhere
+ *
+ * errno is thread-local, and a compiler may keep its address for a whole function. So the functions
+ * that run on storage that may have been exchanged are noinline, and save and restore errno
+ * themselves. */
 #include "signals/handler.h"
 
 #include <errno.h>
@@ -6,25 +15,31 @@
 #include <signal.h>
 #include <string.h>
 
-#include "process/session.h"
 #include "signals/program_signal.h"
 #include "signals/restart.h"
+#include "signals/storage.h"
+#include "signals/toggle.h"
+#include "state/run.h"
 #include "sys/fds.h"
 #include "sys/libc_real.h"
 #include "sys/os.h"
 #include "sys/tls.h"
 #include "threads/control.h"
 #include "threads/find.h"
+#include "threads/kernel_time.h"
 #include "threads/sample.h"
 #include "threads/scan.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
+#include "threads/wall_state.h"
 
-/* Ticks left out after a sample that took long end here, whatever it took: in periods. */
+/* A sample that took long makes the handler leave out ticks, but for no longer than this, in
+ * periods. */
 #define PAUSE_MAX_PERIODS 4u
 
-/* Whether the program got less time since the last sample than that sample took. Then this tick is
- * left out (the next sample weighs it): at a rate beyond what the machine can do, the program gets
- * on at half its speed, instead of standing still between one handler and the next. SIGNAL */
+/* Whether the program has had less time since the last sample than that sample took. Then this tick
+ * is left out (the next sample weighs it): at a rate beyond what the machine can do, the program
+ * still runs at half its speed, instead of standing still between one handler and the next.
+ * SIGNAL */
 SIGNAL_SAFE static inline bool is_overrun(const struct thread *thread, uint64_t time_ns)
 {
     return time_ns - thread->sample_end_ns < thread->sample_ns;
@@ -36,12 +51,17 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, c
     struct capture_header *header = session.recording.header;
     recording_count(&header->n_ticks, 1);
     clock_ticked(&thread->clock);
-    if (session.options.empty_handler || is_overrun(thread, os_clock_ns(CLOCK_MONOTONIC)))
+    if (session.settings.empty_handler)
         return;
+    if (is_overrun(thread, os_clock_ns(CLOCK_MONOTONIC))) {
+        if (tick == CLOCK_TICK_MAIN)
+            kernel_time_left_out(thread);
+        return;
+    }
     /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
-     * is not our handler's time, so the account begins behind it. */
+     * is not our handler's time, so its account begins after the clock is read. */
     uint64_t now = clock_read_tick(&thread->clock);
-    uint64_t steps = grid_advance(&thread->grid, now);
+    uint64_t steps = kernel_time_steps(thread, tick, context, grid_advance(&thread->grid, now));
     if (thread->wall != NULL)
         steps += wall_wait_steps(thread->wall);
     if (tick == CLOCK_TICK_LOOK)
@@ -51,25 +71,21 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, c
         sample_take(thread, context, time_ns, steps);
     else if (tick == CLOCK_TICK_LOOK)
         sample_locate(thread, context); /* where it stands from now on, whatever that will weigh */
+    if (unlikely(clock_pace(&thread->clock, now)))
+        stream_put_clock(&thread->stream, clock_kind(&thread->clock), thread->clock.why_errno);
     uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC),
-             most_ns = PAUSE_MAX_PERIODS * session.options.period_ns;
+             most_ns = PAUSE_MAX_PERIODS * session.settings.period_ns;
     recording_count(&header->handler_ns, end_ns - time_ns);
     scan_thread_ticked(end_ns);
     thread->sample_end_ns = end_ns;
     thread->sample_ns = end_ns - time_ns < most_ns ? end_ns - time_ns : most_ns;
 }
 
-/* A signal of ours, which may have broken off a call of the program. SIGNAL */
-SIGNAL_SAFE static inline void count_tick(struct thread *thread)
-{
-    __atomic_store_n(&thread->n_ticks, thread->n_ticks + 1, __ATOMIC_RELAXED);
-}
-
 /* Our clock's tick, whatever state we are in. SIGNAL */
 SIGNAL_SAFE static void on_tick(struct thread *thread, enum clock_tick tick, const void *context)
 {
-    /* First the mark, then the question whether we still run: session.c stores the phase first and
-     * then looks for marks, so one of the two sees the other. */
+    /* First the mark, then the question whether we still run: process/session.c stores the phase
+     * first and then looks for marks, so one of the two sees the other. */
     uint32_t holder = 0;
     if (unlikely(!__atomic_compare_exchange_n(&thread->in_handler, &holder, 1, false,
                                               __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))) {
@@ -85,8 +101,8 @@ SIGNAL_SAFE static void on_tick(struct thread *thread, enum clock_tick tick, con
     __atomic_store_n(&thread->in_handler, 0, __ATOMIC_RELEASE);
 }
 
-/* A perf event tells the number its descriptor had, a timer the place of its clock: slots of
- * threads are never given back, so what was a clock's place still is one. SIGNAL, HOOK */
+/* A perf event's signal has the number of its descriptor, a timer's the address of its clock: slots
+ * of threads are never unmapped, so what was a clock's address still is one. SIGNAL, HOOK */
 bool handler_is_late_tick(const siginfo_t *info)
 {
     if (clock_tick_is_ours(info))
@@ -134,16 +150,16 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_kept(int signo, void *conte
         program_signal_deliver(&action, signo, &kept, context);
 }
 
-/* A signal of ours: of the clock of `thread`, of one of the process's timers, or a late tick. On
- * thread-local storage as libc's (`is_own`: on the thread's own): so never part of another
- * function, which might have looked up `errno` in another one. SIGNAL */
+/* A signal of ours: of the clock of `thread`, of one of the process's timers, or a late tick.
+ * Thread-local storage is usable; `is_own`: it is the thread's own, not a block of ours. SIGNAL */
 SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread, bool is_own,
                                                           const siginfo_t *info, void *context)
 {
     int saved_errno = errno;
     enum clock_tick tick = CLOCK_TICK_FOREIGN;
     if (thread != NULL) {
-        count_tick(thread);
+        thread_count_tick(thread);
+        __atomic_store_n(&thread->repeat_pc, 0, __ATOMIC_RELAXED); /* what was pending was ours */
         tick = clock_tick_of(&thread->clock, info);
     }
     if (scan_sent(info))
@@ -154,7 +170,8 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread,
         on_tick(thread, tick, context);
     if (is_own && unlikely(program_signal_is_kept(thread)))
         on_kept(info->si_signo, context);
-    /* Without a slot the storage is given back: no call may be left with a time in it. */
+    /* Without a slot the block of storage is freed after this: no call may be left with a timeout
+     * in it. */
     restart_interrupted_call(context, thread != NULL);
     errno = saved_errno;
 }
@@ -171,42 +188,8 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_program(struct thread *thre
     errno = saved_errno;
 }
 
-/* Whether the thread-local storage at `pointer` is libc's for this very thread. SIGNAL */
-SIGNAL_SAFE static inline bool is_own_tls(const struct thread *thread, uint64_t pointer)
-{
-    return thread != NULL && pointer != 0 &&
-           __atomic_load_n(&thread->pointer, __ATOMIC_ACQUIRE) == pointer;
-}
-
-/* Puts storage of ours in place of the thread's own, if that is not libc's for this very thread.
- * `thread` may be NULL: nobody we know. Returns the storage, 0 = none was needed or to be had, with
- * *ok false in the latter case. SIGNAL */
-SIGNAL_SAFE static uint64_t tls_enter(struct thread *thread, uint64_t pointer, bool *ok)
-{
-    *ok = true;
-    if (is_own_tls(thread, pointer))
-        return 0;
-    uint64_t block = thread != NULL && thread->tls != 0 ? thread->tls : tls_block_make();
-    *ok = block != 0;
-    if (block != 0)
-        tls_pointer_set(block);
-    return block;
-}
-
-/* SIGNAL */
-SIGNAL_SAFE static void tls_leave(struct thread *thread, uint64_t pointer, uint64_t block)
-{
-    if (block == 0)
-        return;
-    tls_pointer_set(pointer);
-    if (thread != NULL)
-        thread->tls = block;
-    else
-        tls_block_free(block);
-}
-
-/* A signal of the program's in a thread whose storage is not libc's: where it goes is decided on
- * ours, the program's handler runs on its own. SIGNAL */
+/* A signal of the program's in a thread whose storage is not libc's: where it goes is decided on a
+ * block of ours, the program's handler runs on the thread's own. SIGNAL */
 SIGNAL_SAFE __attribute__((noinline)) static void on_program_elsewhere(struct thread *thread,
                                                                        uint64_t pointer, int signo,
                                                                        siginfo_t *info,
@@ -214,20 +197,20 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_program_elsewhere(struct th
 {
     struct sigaction action;
     bool ok, is_to_run;
-    uint64_t block = tls_enter(thread, pointer, &ok);
+    uint64_t block = storage_enter(thread, pointer, &ok);
     if (ok) {
         is_to_run = program_signal_arrived(signo, info, thread, &action);
     } else {
         program_signal_get(&action);
         is_to_run = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
     }
-    tls_leave(thread, pointer, block);
+    storage_leave(thread, pointer, block);
     if (is_to_run)
         program_signal_deliver(&action, signo, info, context);
     restart_interrupted_call(context, false);
 }
 
-/* Not a tick that the thread the thread pointer stands for has awaited. SIGNAL */
+/* Anything but a tick of the thread that the thread pointer belongs to. SIGNAL */
 SIGNAL_SAFE __attribute__((noinline)) static void on_rare_signal(int signo, uint64_t pointer,
                                                                  siginfo_t *info, void *context)
 {
@@ -236,92 +219,31 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_rare_signal(int signo, uint
                    handler_is_late_tick(info);
     bool ok;
     if (is_ours) {
-        uint64_t block = tls_enter(thread, pointer, &ok);
+        uint64_t block = storage_enter(thread, pointer, &ok);
         if (ok)
             on_ours(thread, false, info, context);
-        tls_leave(thread, pointer, block);
-    } else if (is_own_tls(thread, pointer)) {
+        storage_leave(thread, pointer, block);
+    } else if (storage_is_own(thread, pointer)) {
         on_program(thread, signo, info, context);
     } else {
         on_program_elsewhere(thread, pointer, signo, info, context);
     }
 }
 
-/* Touches no thread-local storage before it is known to be the thread's own: see tls.h. SIGNAL */
+/* Touches no thread-local storage before that is known to be the thread's own: see sys/tls.h.
+ * SIGNAL */
 SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *context)
 {
     uint64_t pointer = tls_pointer();
     struct thread *thread = thread_of_pointer(pointer);
-    if (likely(is_own_tls(thread, pointer) && is_tick_of(thread, info)))
+    if (likely(storage_is_own(thread, pointer) && is_tick_of(thread, info)))
         on_ours(thread, true, info, context);
     else
         on_rare_signal(signo, pointer, info, context);
 }
 
-/* SIGNAL */
-SIGNAL_SAFE __attribute__((noinline)) static void toggle(void)
-{
-    int saved_errno = errno;
-    control_toggle();
-    errno = saved_errno;
-}
-
 /* Whether it runs on alternate stacks; atomic. */
 static bool is_on_altstack = true;
-
-/* any context */
-void handler_toggle(int signo)
-{
-    bool ok;
-    if (signo != session.options.toggle_signo || session_phase() != SESSION_RUNNING)
-        return;
-    uint64_t pointer = tls_pointer();
-    struct thread *thread = thread_of_tid(tls_gettid());
-    uint64_t block = tls_enter(thread, pointer, &ok);
-    if (ok)
-        toggle();
-    tls_leave(thread, pointer, block);
-}
-
-/* SIGNAL */
-SIGNAL_SAFE static void on_toggle(int signo, siginfo_t *info, void *context)
-{
-    (void)info;
-    struct thread *thread = thread_of_tid(tls_gettid());
-    if (thread != NULL)
-        count_tick(thread);
-    handler_toggle(signo);
-    restart_interrupted_call(context, is_own_tls(thread, tls_pointer()));
-}
-
-/* any context */
-bool handler_is_toggle(const struct sigaction *action)
-{
-    return action->sa_sigaction == on_toggle;
-}
-
-/* SETUP, HOOK */
-static void install_toggle(void)
-{
-    struct sigaction ours;
-    memset(&ours, 0, sizeof ours);
-    ours.sa_sigaction = on_toggle;
-    ours.sa_flags = SA_SIGINFO | SA_RESTART;
-    if (__atomic_load_n(&is_on_altstack, __ATOMIC_RELAXED))
-        ours.sa_flags |= SA_ONSTACK;
-    sigfillset(&ours.sa_mask);
-    if (session.options.toggle_signo != 0)
-        libc_real()->sigaction(session.options.toggle_signo, &ours, NULL);
-}
-
-/* HOOK */
-static bool toggle_is_installed(void)
-{
-    struct sigaction current;
-    return session.options.toggle_signo != 0 &&
-           libc_real()->sigaction(session.options.toggle_signo, NULL, &current) == 0 &&
-           handler_is_toggle(&current);
-}
 
 /* SETUP, HOOK */
 static bool install(struct sigaction *before)
@@ -333,7 +255,7 @@ static bool install(struct sigaction *before)
     if (__atomic_load_n(&is_on_altstack, __ATOMIC_RELAXED))
         ours.sa_flags |= SA_ONSTACK;
     sigfillset(&ours.sa_mask);
-    return libc_real()->sigaction(session.options.signo, &ours, before) == 0;
+    return libc_real()->sigaction(session.settings.signo, &ours, before) == 0;
 }
 
 /* SETUP */
@@ -343,7 +265,7 @@ bool handler_install(void)
     if (!install(&before))
         return false;
     program_signal_set(&before);
-    install_toggle();
+    toggle_install();
     return true;
 }
 
@@ -352,7 +274,7 @@ void handler_remove(void)
 {
     struct sigaction before;
     program_signal_get(&before);
-    libc_real()->sigaction(session.options.signo, &before, NULL);
+    libc_real()->sigaction(session.settings.signo, &before, NULL);
 }
 
 /* HOOK */
@@ -367,6 +289,5 @@ void handler_leave_altstack(void)
     if (!__atomic_exchange_n(&is_on_altstack, false, __ATOMIC_RELAXED))
         return;
     install(NULL);
-    if (toggle_is_installed())
-        install_toggle();
+    toggle_leave_altstack();
 }

@@ -1,25 +1,32 @@
-/* program_signal.c - see program_signal.h. */
+/* program_signal.c - see program_signal.h.
+ *
+ * Our signal is never blocked, so a signal that the program believes blocked cannot be pending in
+ * the kernel. It is held here instead, and a thread that would take it gets a further signal, which
+ * carries the address of held_by_process as its value (a poke). Ticks, pokes and the program's
+ * signals all have one number, of which the kernel keeps one pending: a tick may swallow a poke. So
+ * each tick also looks whether one is held (program_signal_is_kept). */
 #include "signals/program_signal.h"
 
 #include <string.h>
 #include <ucontext.h>
 
-#include "process/session.h"
 #include "signals/restart.h"
+#include "state/run.h"
 #include "sys/os.h"
 #include "threads/find.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
 
-/* Two copies: the current one is never written to. A writer fills the other and then switches, by
- * a release store; a signal that takes the switch half-way sees the old one. Writers come one at a
- * time: two threads that set one signal's handler at once are on their own without us as well. */
+/* Two copies: the current one is never written to. A writer fills the other and then switches, by a
+ * release store; a signal in the middle of that sees the old one. Writers come one at a time: two
+ * threads that set one signal's handler at the same time race without us as well. */
 static struct sigaction actions[2];
 static unsigned current;
 
 /* SETUP, HOOK */
 void program_signal_set(const struct sigaction *action)
 {
-    /* What a vfork child sets is its own, but its memory is its parent's: hold nothing of it. */
+    /* What a vfork child sets is its own, but its memory is its parent's: nothing may be kept of
+     * it. */
     if (session_phase() != SESSION_OFF && !session_is_ours())
         return;
     unsigned other = 1 - __atomic_load_n(&current, __ATOMIC_RELAXED);
@@ -33,7 +40,7 @@ void program_signal_get(struct sigaction *action)
     *action = actions[__atomic_load_n(&current, __ATOMIC_ACQUIRE)];
 }
 
-/* A signal that waits. EMPTY -> WRITING -> FULL -> EMPTY by compare-and-swap: a further one that
+/* A signal that is held. EMPTY -> WRITING -> FULL -> EMPTY by compare-and-swap: a further one that
  * comes meanwhile is the same one, as with the kernel. */
 enum { HELD_EMPTY, HELD_WRITING, HELD_FULL };
 
@@ -74,16 +81,16 @@ SIGNAL_SAFE static bool take(struct held *held, siginfo_t *info)
     return true;
 }
 
-/* The kernel takes it that a signal came from elsewhere only from the thread it goes to. SIGNAL,
- * HOOK */
+/* The kernel accepts an si_code of kill, of tgkill or of its own only from the thread that the
+ * signal goes to. SIGNAL, HOOK */
 SIGNAL_SAFE static bool send_to_caller(const siginfo_t *info)
 {
     siginfo_t sent;
     memcpy(&sent, info, sizeof sent);
-    return syscall(SYS_rt_tgsigqueueinfo, os_getpid(), os_gettid(), info->si_signo, &sent) == 0;
+    return os_call(SYS_rt_tgsigqueueinfo, os_getpid(), os_gettid(), info->si_signo, &sent) == 0;
 }
 
-/* Tells another thread of the one kept for the process. SIGNAL */
+/* Announces to another thread the signal held for the process. SIGNAL */
 SIGNAL_SAFE static bool poke(pid_t tid, int signo)
 {
     siginfo_t info;
@@ -92,7 +99,7 @@ SIGNAL_SAFE static bool poke(pid_t tid, int signo)
     info.si_code = SI_QUEUE;
     info.si_pid = os_getpid();
     info.si_value.sival_ptr = &held_by_process;
-    return syscall(SYS_rt_tgsigqueueinfo, os_getpid(), tid, signo, &info) == 0;
+    return os_call(SYS_rt_tgsigqueueinfo, os_getpid(), tid, signo, &info) == 0;
 }
 
 /* SIGNAL, HOOK */
@@ -107,8 +114,9 @@ static uint32_t n_arrived(const struct thread *thread)
     return __atomic_load_n(&thread->n_arrived, __ATOMIC_RELAXED);
 }
 
-/* To the calling thread, which does not block it. A tick that is pending at that moment would
- * swallow it, as both have one number: then once more. HOOK */
+/* To the calling thread, which does not block it. A tick or a poke that is pending at that moment
+ * would swallow it, as all have one number: then it is sent again. (So neither counts as arrived.)
+ * HOOK */
 static void send_to_self(const siginfo_t *info)
 {
     const struct thread *thread = thread_of_tid(os_gettid());
@@ -126,7 +134,7 @@ SIGNAL_SAFE static bool takes_it(const struct thread *thread)
 }
 
 /* A thread that has it unblocked, other than the caller; 0 = none. (Of threads not made by
- * pthread_create we do not know their masks.) SIGNAL */
+ * pthread_create the masks are not known.) SIGNAL */
 SIGNAL_SAFE static pid_t thread_that_takes(const struct thread *caller)
 {
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
@@ -135,7 +143,8 @@ SIGNAL_SAFE static pid_t thread_that_takes(const struct thread *caller)
     return 0;
 }
 
-/* One meant for the process goes to a thread that waits for it or has it unblocked. SIGNAL */
+/* Holds it; one meant for the process is announced to a thread that waits for it or has it
+ * unblocked. SIGNAL */
 SIGNAL_SAFE static void arrived_blocked(int signo, const siginfo_t *info,
                                         const struct thread *thread)
 {
@@ -144,6 +153,10 @@ SIGNAL_SAFE static void arrived_blocked(int signo, const siginfo_t *info,
         return;
     }
     hold(&held_by_process, info);
+    /* Held first, then the look for a thread that takes it; a thread that begins to take it notes
+     * that first, and then looks for one that is held (mask_believe). One of the two sees the
+     * other. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     pid_t waits = __atomic_load_n(&waiter, __ATOMIC_SEQ_CST);
     if (waits == 0)
         waits = thread_that_takes(thread);
@@ -151,43 +164,50 @@ SIGNAL_SAFE static void arrived_blocked(int signo, const siginfo_t *info,
         poke(waits, signo);
 }
 
-/* What the kernel would do: for most signals, end the process. It comes back where the signal is
- * one that is ignored by default, or that stops the process. SIGNAL */
+/* What the kernel would do: for most signals, end the process. Returns where the signal is ignored
+ * by default, or stops the process. SIGNAL */
 SIGNAL_SAFE static void act_by_default(int signo, siginfo_t *info)
 {
     struct {
         uint64_t handler, flags, restorer, mask;
     } ours = {0}, by_default = {0};
     uint64_t bit = os_signal_bit(signo);
-    syscall(SYS_rt_sigaction, signo, &by_default, &ours, OS_SIGSET_BYTES);
+    os_call(SYS_rt_sigaction, signo, &by_default, &ours, OS_SIGSET_BYTES);
     if (send_to_caller(info))
-        os_sigmask(SIG_UNBLOCK, &bit, NULL); /* here it ends */
+        os_sigmask(SIG_UNBLOCK, &bit, NULL); /* the process ends here */
     os_sigmask(SIG_BLOCK, &bit, NULL);
-    syscall(SYS_rt_sigaction, signo, &ours, NULL, OS_SIGSET_BYTES);
+    os_call(SYS_rt_sigaction, signo, &ours, NULL, OS_SIGSET_BYTES);
 }
 
-/* Runs the program's own handler, as the kernel would. SIGNAL */
-__attribute__((noinline)) void program_signal_deliver(const struct sigaction *action, int signo,
-                                                      siginfo_t *info, void *context)
+/* What the program runs in its handler is its own choice. SIGNAL */
+SIGNAL_UNSAFE_BY_CHOICE static void program_handler_call(const struct sigaction *action, int signo,
+                                                         siginfo_t *info, void *context)
 {
-    restart_note_handler(context);
-    if (((unsigned)action->sa_flags & (unsigned)SA_RESETHAND) != 0) {
-        struct sigaction reset = {.sa_handler = SIG_DFL};
-        program_signal_set(&reset);
-    }
-    /* Its handler expects its own mask: that of the interrupted code and sa_mask. Our handler's
-     * return puts the former back. */
-    const ucontext_t *interrupted = context;
-    uint64_t mask = os_sigset_bits(&interrupted->uc_sigmask) | os_sigset_bits(&action->sa_mask) |
-                    os_signal_bit(signo);
-    os_sigmask(SIG_SETMASK, &mask, NULL);
     if (((unsigned)action->sa_flags & SA_SIGINFO) != 0)
         action->sa_sigaction(signo, info, context);
     else
         action->sa_handler(signo);
 }
 
-/* To a thread that has it unblocked; true: the program's handler is to be run. SIGNAL */
+/* Runs the program's own handler, as the kernel would. SIGNAL */
+void program_signal_deliver(const struct sigaction *action, int signo, siginfo_t *info,
+                            void *context)
+{
+    restart_note_handler(context);
+    if (((unsigned)action->sa_flags & (unsigned)SA_RESETHAND) != 0) {
+        struct sigaction reset = {.sa_handler = SIG_DFL};
+        program_signal_set(&reset);
+    }
+    /* Its handler expects its own mask: that of the interrupted code and sa_mask. When our handler
+     * returns, the kernel restores the former. */
+    const ucontext_t *interrupted = context;
+    uint64_t mask = os_sigset_bits(&interrupted->uc_sigmask) | os_sigset_bits(&action->sa_mask) |
+                    os_signal_bit(signo);
+    os_sigmask(SIG_SETMASK, &mask, NULL);
+    program_handler_call(action, signo, info, context);
+}
+
+/* In a thread that has it unblocked; true: the program's handler must be run. SIGNAL */
 SIGNAL_SAFE static bool act(int signo, siginfo_t *info, struct sigaction *action)
 {
     program_signal_get(action);
@@ -202,10 +222,12 @@ bool program_signal_arrived(int signo, siginfo_t *info, struct thread *thread,
                             struct sigaction *action)
 {
     bool blocked = thread != NULL && thread->mask_blocked;
-    if (thread != NULL)
+    if (program_signal_is_poke(info)) {
+        if (blocked || !take(&held_by_process, info))
+            return false;
+    } else if (thread != NULL) {
         __atomic_store_n(&thread->n_arrived, thread->n_arrived + 1, __ATOMIC_RELAXED);
-    if (program_signal_is_poke(info) && (blocked || !take(&held_by_process, info)))
-        return false;
+    }
     if (!blocked)
         return act(signo, info, action);
     arrived_blocked(signo, info, thread);
@@ -251,7 +273,7 @@ void program_signal_raise(bool blocked)
 {
     siginfo_t info;
     memset(&info, 0, sizeof info);
-    info.si_signo = session.options.signo;
+    info.si_signo = session.settings.signo;
     info.si_code = SI_TKILL;
     info.si_pid = os_getpid();
     info.si_uid = getuid();

@@ -3,14 +3,14 @@
 
 #include <stdint.h>
 
-#include "signals/handler.h"
 #include "signals/restart.h"
+#include "signals/toggle.h"
 
 #define N_SIGNALS 65
 
-/* Functions of the program by signal, and which of them take three arguments (one bit a signal).
- * Atomic, each alone: two threads that set one signal's handler at once are on their own without us
- * as well. Release and acquire, so that what a handler uses is there when it runs. */
+/* The program's functions by signal, and which of them take three arguments (one bit a signal).
+ * Each atomic on its own: two threads that set one signal's handler at the same time race without
+ * us as well. Release and acquire, so that what a handler uses is there when it runs. */
 static void (*handlers[N_SIGNALS])(int);
 static uint64_t with_info;
 
@@ -77,7 +77,7 @@ void relay_run(int signo, siginfo_t *info, void *context)
 {
     struct relay_before program = relay_get(signo);
     restart_note_handler(context);
-    handler_toggle(signo);
+    toggle_taken(signo);
     if (program.handler == NULL)
         return;
     const struct sigaction action = {.sa_handler = program.handler};

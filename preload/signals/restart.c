@@ -1,4 +1,8 @@
-/* restart.c - see restart.h. */
+/* restart.c - see restart.h.
+ *
+ * To make a call again is to put the thread back onto `syscall` with the number in rax: the kernel
+ * has left all registers with arguments as they were. What differs from call to call is only where
+ * the timeout is (shorten). */
 #include "signals/restart.h"
 
 #include <errno.h>
@@ -7,6 +11,7 @@
 #include <ucontext.h>
 
 #include "signals/syscall_number.h"
+#include "state/run.h"
 #include "sys/os.h"
 #include "sys/tls.h"
 #include "threads/find.h"
@@ -14,8 +19,8 @@
 
 __thread struct restart_thread restart_thread;
 
-/* Not in thread-local storage: the program's handlers run in threads that have none, too. any
- * context */
+/* Counts in the slot, not in thread-local storage: the program's handlers also run in threads that
+ * have none. any context */
 SIGNAL_SAFE static struct thread *count_handler(void)
 {
     struct thread *thread = thread_of_tid(tls_gettid());
@@ -26,21 +31,21 @@ SIGNAL_SAFE static struct thread *count_handler(void)
 
 #if defined(__x86_64__)
 
-/* How far below its hook a wait may be: libc's own frames. */
+/* How far below its hook's frame a wait may be: libc's own frames. */
 #define WAIT_DEPTH_BYTES 1024u
 
-/* The same of the rest of a transfer, whose hook may have an array of buffers in its frame. */
+/* The same for the rest of a transfer, whose hook may have an array of buffers in its frame. */
 #define REST_DEPTH_BYTES 65536u
 #define NS_PER_MS 1000000
 
-/* The time left of a call that was made again with it, and when that was. Of this thread alone. */
+/* The time left for a call that was made again with it, and when that was. Of this thread alone. */
 static __thread struct {
     struct timespec left;
     uint64_t since_ns;
 } again;
 
 /* Calls that may return EINTR in spite of SA_RESTART (signal(7)) and have done nothing when they
- * do. close is not one of them. SIGNAL */
+ * do. close is not one of them: the descriptor is gone. SIGNAL */
 SIGNAL_SAFE static bool can_be_repeated(uint32_t number)
 {
     switch (number) {
@@ -103,33 +108,37 @@ SIGNAL_SAFE static bool can_be_repeated(uint32_t number)
 }
 
 /* Whether the program has a handler for a signal: one that is ignored, or that stops or ends the
- * program, is no reason for EINTR. Asked of the kernel, which knows of handlers set past our hooks.
+ * program, is no reason for EINTR. The kernel is asked, as it knows of handlers set past our hooks.
  * SIGNAL */
 SIGNAL_SAFE static bool has_handler(int signo)
 {
     struct {
         uint64_t handler, flags, restorer, mask;
     } action = {0};
-    if (syscall(SYS_rt_sigaction, signo, NULL, &action, OS_SIGSET_BYTES) != 0)
+    if (os_call(SYS_rt_sigaction, signo, NULL, &action, OS_SIGSET_BYTES) != 0)
         return true;
     return action.handler > 1; /* SIG_DFL, SIG_IGN */
 }
 
-/* Whether a signal waits that the program would take as soon as ours is done. Ours has all signals
- * blocked, so all that wait are shown. SIGNAL */
-SIGNAL_SAFE static bool other_signal_waits(const ucontext_t *context)
+/* Whether a signal is pending that the program will take as soon as ours is done. Our handler has
+ * all signals blocked, so every pending one is shown. One of our own number (*one_of_ours) is most
+ * likely the next tick, which a sample that took long has behind it; if it is the program's,
+ * repeat_pc shows its handler what it interrupted. SIGNAL */
+SIGNAL_SAFE static bool other_signal_waits(const ucontext_t *context, bool *one_of_ours)
 {
-    uint64_t pending = 0;
+    uint64_t pending = 0, ours = os_signal_bit(session.settings.signo);
     os_sigpending(&pending);
     pending &= ~os_sigset_bits(&context->uc_sigmask);
+    *one_of_ours = (pending & ours) != 0;
+    pending &= ~ours;
     for (; pending != 0; pending &= pending - 1)
         if (has_handler(__builtin_ctzll(pending) + 1))
             return true;
     return false;
 }
 
-/* A call that has just come back from the kernel: `syscall` leaves its return address in rcx, and
- * what was broken off shows -EINTR. SIGNAL and any context */
+/* A call that has just returned from the kernel: `syscall` leaves its return address in rcx, and an
+ * interrupted call has -EINTR as its result. any context */
 SIGNAL_SAFE static bool is_broken_off(const greg_t *registers)
 {
     return registers[REG_RAX] == -EINTR && registers[REG_RCX] == registers[REG_RIP];
@@ -175,8 +184,8 @@ SIGNAL_SAFE static void shorten_timespec(greg_t *timeout)
     again.since_ns = now_ns;
 }
 
-/* The kernel has written what is left of a sleep to *left; without a place for it, the next time it
- * shall. SIGNAL */
+/* The kernel has written what is left of a sleep to *left; where there is no place for it, the
+ * repeated call gets one. SIGNAL */
 SIGNAL_SAFE static void shorten_sleep(greg_t *wanted, greg_t *left)
 {
     if (*left != 0)
@@ -223,8 +232,8 @@ SIGNAL_SAFE static void shorten(uint32_t number, greg_t *registers)
     }
 }
 
-/* Whether the thread stands before the call for the rest of a transfer, which the kernel would have
- * made again (or which it had not yet got to make). any context */
+/* Whether the thread stands before the call for the rest of a transfer, which the kernel would make
+ * again (or which had not been made yet). any context */
 SIGNAL_SAFE static bool is_before_rest(const struct thread *thread, const greg_t *registers)
 {
     uint64_t frame = thread != NULL ? __atomic_load_n(&thread->rest_frame, __ATOMIC_RELAXED) : 0,
@@ -235,16 +244,26 @@ SIGNAL_SAFE static bool is_before_rest(const struct thread *thread, const greg_t
            code[1] == 0x05;
 }
 
-/* rcx is dead behind `syscall`, so the mark is nothing to the program; the kernel restores it with
- * the rest when the program's handler returns. any context */
+/* Whether the thread stands where our handler just left it to make its call again, with this signal
+ * pending: it came during the call, not before it. any context */
+SIGNAL_SAFE static bool is_before_repeat(const struct thread *thread, const greg_t *registers)
+{
+    return thread != NULL && registers[REG_RIP] != 0 &&
+           __atomic_load_n(&thread->repeat_pc, __ATOMIC_RELAXED) == (uint64_t)registers[REG_RIP];
+}
+
+/* rcx is dead after `syscall`, so the mark means nothing to the program; the kernel restores it
+ * with the other registers when the program's handler returns. any context */
 void restart_note_handler(void *context)
 {
     ucontext_t *interrupted = context;
     greg_t *registers = interrupted->uc_mcontext.gregs;
     struct thread *thread = count_handler();
-    bool is_rest = is_before_rest(thread, registers);
-    if (thread != NULL) /* whatever the handler itself calls is no rest */
+    bool is_rest = is_before_rest(thread, registers) || is_before_repeat(thread, registers);
+    if (thread != NULL) { /* whatever the handler itself calls is neither */
         __atomic_store_n(&thread->rest_frame, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&thread->repeat_pc, 0, __ATOMIC_RELAXED);
+    }
     if (unlikely(is_rest)) {
         registers[REG_RIP] += 2; /* the length of syscall */
         registers[REG_RAX] = -EINTR;
@@ -260,15 +279,19 @@ void restart_interrupted_call(void *context, bool has_storage)
     ucontext_t *interrupted = context;
     greg_t *registers = interrupted->uc_mcontext.gregs;
     uint32_t number;
+    bool one_of_ours;
     if (likely(!is_broken_off(registers)))
         return;
     if (!syscall_number(registers, &number) || !can_be_repeated(number) ||
-        other_signal_waits(interrupted))
+        other_signal_waits(interrupted, &one_of_ours))
         return;
     if (likely(has_storage))
         shorten(number, registers);
     registers[REG_RIP] -= 2; /* the length of syscall */
     registers[REG_RAX] = (greg_t)number;
+    struct thread *thread = unlikely(one_of_ours) ? thread_of_tid(tls_gettid()) : NULL;
+    if (thread != NULL)
+        __atomic_store_n(&thread->repeat_pc, (uint64_t)registers[REG_RIP], __ATOMIC_RELAXED);
 }
 
 #else

@@ -1,26 +1,34 @@
-/* restart.h - system calls that our signal broke off go on as if nothing had happened.
+/* restart.h - makes system calls that our signal interrupted again, as if nothing had happened.
  *
  * SA_RESTART covers only some calls; poll, select, epoll_wait, nanosleep, semop, sigtimedwait,
- * sockets with timeouts and others return EINTR after any handler. A handler can tell: it was
- * entered right behind a `syscall` instruction with -EINTR as the result. Then, if no other signal
- * is waiting whose EINTR the program may want, and no handler of the program broke off that very
- * call (relay.h), the call is made again when the handler returns.
+ * sockets with timeouts and others return EINTR after any handler. A handler can see that: it was
+ * entered right after a `syscall` instruction, with -EINTR as the result. Then, if no other signal
+ * is pending whose EINTR the program may want, and no handler of the program interrupted that very
+ * call (relay.h), the call is made again when our handler returns.
  *
- * It is made with the time that is left. select, pselect and ppoll leave that where the second call
- * finds it; nanosleep says it. Where a timeout is a struct timespec, the second call gets one of
- * ours, which each further tick shortens: what passed before the first tick is waited for once
- * more, and that is at most a period. poll and epoll_wait have their timeout in a register; the
- * hooks (hooks/waits.c) note when they began. Timeouts of sockets start anew.
- * x86-64 only: elsewhere the result overwrites the first argument. */
-#ifndef SAMPLER_PRELOAD_SIGNALS_RESTART_H
-#define SAMPLER_PRELOAD_SIGNALS_RESTART_H
+ * It is made with the time that is left:
+ *   select, pselect, ppoll   the kernel has written it where the second call finds it
+ *   nanosleep                the kernel returns it
+ *   poll, epoll_wait         the timeout is in a register; the hooks (hooks/waits.c) note when the
+ *                            wait began
+ *   a struct timespec        the second call gets one of ours, which each further tick shortens;
+ *                            what passed before the first tick, a period at most, is waited for
+ *                            again
+ *   a socket's timeout       starts anew
+ *
+ * x86-64 only: on other processors the result overwrites the first argument.
+ *
+ * Context    restart_interrupted_call: SIGNAL. restart_note_handler: any. */
+#ifndef SAMPLER_RESTART_H
+#define SAMPLER_RESTART_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "sys/context.h"
 
-/* What this thread's handler is to know of its calls. Written by the thread's hooks. */
+/* What this thread's handler has to know of its calls. Written by the thread's hooks, read in its
+ * handler. */
 struct restart_thread {
     uint64_t wait_start_ns; /* CLOCK_MONOTONIC; of the wait in `wait_frame`, 0 = none */
     uint64_t wait_frame;    /* address in the hook's frame: the wait is deeper, and near */
@@ -29,12 +37,13 @@ struct restart_thread {
 
 extern __thread struct restart_thread restart_thread;
 
-/* `context` is the handler's ucontext_t. `has_storage`: thread-local storage is as libc's, and will
- * be there when the call is made again; without it timeouts start anew. SIGNAL */
+/* Changes `context`, the handler's ucontext_t, so that the interrupted call, if there is one, is
+ * made again. `has_storage`: thread-local storage is libc's, and will still be there when the call
+ * is made; without it timeouts start anew. SIGNAL */
 SIGNAL_SAFE void restart_interrupted_call(void *context, bool has_storage);
 
-/* A handler of the program begins: if it broke off a call, that call stays broken off (and is
- * marked so in the registers that the handler's return puts back). `context` is that handler's
+/* A handler of the program begins: if it interrupted a call, that call stays interrupted (and is
+ * marked so in the registers that the handler's return restores). `context` is that handler's
  * ucontext_t. any context */
 SIGNAL_SAFE void restart_note_handler(void *context);
 

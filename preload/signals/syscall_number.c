@@ -1,10 +1,11 @@
 /* syscall_number.c - see syscall_number.h.
  *
- * Two forms are known: a constant put into eax (mov $n, %eax) and a register copied there that the
+ * Two forms are known: a constant put into eax (mov $n, %eax), and a register copied there that the
  * call has left as it was (mov %r9d, %eax). Compilers put other instructions between that and
  * `syscall`; those are stepped over when they are of the few simple kinds below and leave eax
  * alone. The nearest place from which all instructions up to `syscall` can be read is taken.
- * Anything else is not known, and the call stays interrupted. */
+ * Anything else is not known, and the call stays interrupted: better an EINTR than another call
+ * than the one that was made. */
 #include "signals/syscall_number.h"
 
 #include <stddef.h>
@@ -74,8 +75,7 @@ SIGNAL_SAFE static int modrm_bytes(const struct reader *reader, int at)
     return n + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-/* Steps over one instruction that leaves eax alone; false when it is none that is known to. SIGNAL
- */
+/* Steps over one instruction that leaves eax alone; false when it is not known to. SIGNAL */
 SIGNAL_SAFE static bool step_over(struct reader *reader)
 {
     int at = reader->at;
@@ -104,7 +104,7 @@ SIGNAL_SAFE static bool step_over(struct reader *reader)
     return !writes_eax && reader->at <= reader->end;
 }
 
-/* Whether simple instructions, one behind another, lead from `at` to the end. SIGNAL */
+/* Whether simple instructions, one after another, lead from `at` to the end. SIGNAL */
 SIGNAL_SAFE static bool leads_to_end(const struct reader *whole, int at)
 {
     struct reader reader = {.code = whole->code, .at = at, .end = whole->end};
@@ -114,8 +114,8 @@ SIGNAL_SAFE static bool leads_to_end(const struct reader *whole, int at)
     return true;
 }
 
-/* The general registers by their number in an instruction; -1: not as it was before the call, or
- * not to be relied on. */
+/* The general registers by their number in an instruction; -1: the call has changed it, or it
+ * cannot be relied on. */
 static const int register_of[16] = {-1,      -1,      REG_RDX, REG_RBX, -1,      REG_RBP,
                                     REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, -1,
                                     REG_R12, REG_R13, REG_R14, REG_R15};
@@ -126,7 +126,7 @@ SIGNAL_SAFE static bool is_rex(uint8_t byte)
     return (byte & 0xf0u) == 0x40;
 }
 
-/* An instruction at `at` that puts a value into eax which can still be told: its length, 0 = none.
+/* An instruction at `at` that puts a value into eax which is still known: its length, 0 = none.
  * SIGNAL */
 SIGNAL_SAFE static int sets_eax(const struct reader *reader, int at, const greg_t *registers,
                                 uint32_t *number)
@@ -145,7 +145,7 @@ SIGNAL_SAFE static int sets_eax(const struct reader *reader, int at, const greg_
     unsigned low = code[opcode_at + 1] >> 3 & 7u;
     int source = register_of[low | ((rex & REX_R) != 0 ? 8u : 0)];
     /* The prefix may be the last byte of the instruction before: then the register is another one.
-     * Who of the two holds no number of a call is not meant. */
+     * Only if that other one cannot hold the number of a call is the case clear. */
     int other = (rex & REX_R) != 0 ? register_of[low] : -1;
     if (source < 0 || (other >= 0 && (uint64_t)registers[other] < NUMBER_MAX))
         return 0;

@@ -1,4 +1,4 @@
-/* event.c - see event.h. All of it SETUP. */
+/* event.c - see event.h. All of it SETUP. The names are those of `perf list`. */
 #include "state/event.h"
 
 #include <linux/perf_event.h>
@@ -8,7 +8,7 @@
 #include "sys/os.h"
 
 /* Default periods are prime where events come in great numbers and in loops: a period that divides
- * a loop's count would meet the same place of it each time. They aim at about a thousand samples a
+ * a loop's count would hit the same place of it each time. They aim at about a thousand samples a
  * second of a busy processor. */
 struct known {
     const char *name;
@@ -86,7 +86,7 @@ static bool parse_known(const char *name, struct event *event)
     return false;
 }
 
-/* The row whose word `*at` begins with; moves on behind it. SETUP */
+/* The row whose word `*at` begins with; advances *at past it. NULL: none. SETUP */
 static const struct cache_word *cache_word(const struct cache_word *words, const char **at)
 {
     for (; words->word != NULL; words++) {
@@ -142,11 +142,11 @@ static bool parse_raw(const char *name, struct event *event)
 /* The number in the file, or -1. SETUP */
 static int64_t number_in(const char *path)
 {
-    char digits[24];
+    char digits[24] = "";
     int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    long n = syscall(SYS_read, fd, digits, sizeof digits - 1);
+    long n = os_call(SYS_read, fd, digits, sizeof digits - 1);
     os_close(fd);
     int64_t number = n > 0 && digits[0] >= '0' && digits[0] <= '9' ? 0 : -1;
     for (long i = 0; i < n && digits[i] >= '0' && digits[i] <= '9'; i++)

@@ -7,22 +7,25 @@
  *   "sched:sched_switch"       tracepoint, where its number may be read
  *   NAME ":u"                  only what happens in user mode
  *
- * Not here: events of other units (/sys/bus/event_source/devices).
+ * Only the name is judged here; whether this machine and user may count the event is the kernel's
+ * answer (clock_check). Not here: events of other units (/sys/bus/event_source/devices).
+ *
  * Context    event_parse: SETUP. */
-#ifndef SAMPLER_PRELOAD_STATE_EVENT_H
-#define SAMPLER_PRELOAD_STATE_EVENT_H
+#ifndef SAMPLER_EVENT_H
+#define SAMPLER_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* at_return: the event happens inside system calls that may block. Its tick has to wait for the
+ * return to user mode, or each tick would interrupt the call (clock/perf.c). */
 struct event {
-    char name[64];           /* as asked for                                                    */
-    uint32_t type;           /* of struct perf_event_attr                                       */
-    uint64_t config;         /* likewise                                                        */
-    uint64_t default_period; /* events from one sample to the next                              */
+    char name[64];           /* as requested, ":u" included */
+    uint32_t type;           /* of struct perf_event_attr */
+    uint64_t config;         /* of struct perf_event_attr */
+    uint64_t default_period; /* events from one sample to the next */
     bool user_only;          /* ":u" */
-    bool at_return; /* it happens inside system calls that may block: its tick has to wait for
-                       the return to user mode, or each tick would break off the call */
+    bool at_return;
 };
 
 /* False, with the reason in *why, when `text` is no event. */

@@ -43,7 +43,7 @@ static void add_host(struct line *line)
 void paths_add_output(struct line *line, const char *pattern)
 {
     char folder[PATH_MAX];
-    if (pattern[0] != '/' && syscall(SYS_getcwd, folder, sizeof folder) > 0) {
+    if (pattern[0] != '/' && os_call(SYS_getcwd, folder, sizeof folder) > 0) {
         line_add(line, folder);
         line_add(line, "/");
     }
@@ -88,12 +88,10 @@ void paths_beside(struct line *recording, struct line *result, const char *outpu
 }
 
 /* SETUP, HOOK */
-void paths_in_folder(struct line *recording, const char *folder, unsigned attempt)
+void paths_in_folder(struct line *prefix, const char *folder)
 {
-    line_add(recording, folder);
-    line_add(recording, "/");
-    line_add_number(recording, (uint64_t)os_getpid());
-    line_add(recording, ".");
-    line_add_number(recording, attempt);
-    line_add(recording, ".sampler");
+    line_add(prefix, folder);
+    line_add(prefix, "/");
+    line_add_number(prefix, (uint64_t)os_getpid());
+    line_add(prefix, ".");
 }

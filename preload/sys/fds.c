@@ -1,4 +1,7 @@
-/* fds.c - see fds.h. */
+/* fds.c - see fds.h.
+ *
+ * A number above the soft limit is out of the program's reach, but the kernel hands out none there
+ * either. So the limit is raised for the moment of one F_DUPFD, and then restored. */
 #include "sys/fds.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@ static uint64_t ours[N_WORDS];
 /* The same, but never cleared. */
 static uint64_t once_ours[N_WORDS];
 
-/* Above all words with a bit set; only grows. Spares the hooks the table. */
+/* A number above all words with a bit set; only grows. Spares the hooks a look at the table. */
 static int above_all;
 
 /* any context */
@@ -74,18 +77,25 @@ SIGNAL_SAFE static void fds_remember(int fd)
         continue;
 }
 
-/* Below that many a program may count on each. */
+/* With fewer than this a program may count on every one. */
 #define FDS_SCARCE 64
+
+/* any context */
+SIGNAL_SAFE static bool is_scarce(const struct rlimit *limit)
+{
+    return limit->rlim_max < FDS_SCARCE;
+}
 
 /* any context */
 bool fds_are_scarce(void)
 {
     struct rlimit limit;
-    return os_limit_get(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < FDS_SCARCE;
+    return os_limit_get(RLIMIT_NOFILE, &limit) == 0 && is_scarce(&limit);
 }
 
-/* Held while the limit is raised: two threads at once would take each other's for the program's.
- * Atomic; with all signals blocked, since it is asked for in handlers. */
+/* Held while the limit is raised: of two threads at once, one would take the limit raised by the
+ * other for the program's own, and leave it so. Atomic; with all signals blocked, since handlers
+ * want it too. */
 static uint32_t limit_lock;
 
 /* any context */
@@ -94,7 +104,7 @@ SIGNAL_SAFE static void limit_lock_take(uint64_t *saved)
     const uint64_t all = ~UINT64_C(0);
     os_sigmask(SIG_BLOCK, &all, saved);
     while (__atomic_exchange_n(&limit_lock, 1, __ATOMIC_ACQUIRE) != 0)
-        syscall(SYS_sched_yield);
+        os_call(SYS_sched_yield);
 }
 
 /* any context */
@@ -104,7 +114,8 @@ SIGNAL_SAFE static void limit_lock_give(const uint64_t *saved)
     os_sigmask(SIG_SETMASK, saved, NULL);
 }
 
-/* A number above the soft limit. A limit that the program sets meanwhile stays. any context */
+/* A number above the soft limit, which is raised for the moment of one call. A limit that the
+ * program sets in between stays. any context */
 SIGNAL_SAFE static int number_above(int fd, rlim_t ceiling)
 {
     struct rlimit limit, now;
@@ -135,13 +146,15 @@ SIGNAL_SAFE static int high_number(int fd)
     const rlim_t ceiling = 4096;
     if (os_limit_get(RLIMIT_NOFILE, &limit) != 0)
         return -1;
-    if (fds_are_scarce()) {
+    if (is_scarce(&limit)) {
         errno = EMFILE;
         return -1;
     }
-    int above = number_above(fd, ceiling);
-    if (above >= 0)
-        return above;
+    if (limit.rlim_cur <= ceiling && limit.rlim_max > limit.rlim_cur) {
+        int above = number_above(fd, ceiling);
+        if (above >= 0)
+            return above;
+    }
     rlim_t from = limit.rlim_cur / 4 * 3;
     int high = os_fcntl(fd, F_DUPFD_CLOEXEC, (long)(from < ceiling ? from : ceiling));
     return high >= 0 ? high : os_fcntl(fd, F_DUPFD_CLOEXEC, 3);

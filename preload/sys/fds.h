@@ -1,36 +1,44 @@
-/* fds.h - file descriptors of ours in a program that thinks all numbers are its own.
+/* fds.h - our file descriptors in a program that thinks all numbers are its own.
  *
  * Ours are close-on-exec and high: above the soft limit where the hard limit leaves room (a number
  * the program itself can never get), else high up within it. The hooks on close, close_range ...
  * ask fds_is_ours and spare them. What bypasses the hooks can still close one and open something
  * else under its number, so an owner checks identity before it uses one for anything that matters.
- * Context    fds_adopt: SETUP, HOOK. fds_close: SETUP, HOOK, EXIT. The rest: any. */
-#ifndef SAMPLER_PRELOAD_SYS_FDS_H
-#define SAMPLER_PRELOAD_SYS_FDS_H
+ *
+ * Shape      one bit for each number below 65536. A higher one works, but is not protected from
+ *            close, and fds_was_ours takes any of them for ours.
+ * When full  fds_adopt fails with EMFILE where the hard limit is so low (fds_are_scarce) that the
+ *            program shall have all numbers; its owner then opens files for moments only, or does
+ *            without.
+ * Context    any, all of it; fds_adopt blocks all signals for the moment it raises the soft
+ *            limit. */
+#ifndef SAMPLER_FDS_H
+#define SAMPLER_FDS_H
 
 #include <stdbool.h>
 
 #include "sys/context.h"
 
-/* Takes `fd` (closes it) and returns the same file under a number for us; -1 with errno when there
- * is none. */
+/* Takes `fd` (and closes it, also on failure); returns the same file under a number of ours, or -1
+ * with errno. */
 SIGNAL_SAFE int fds_adopt(int fd);
 
-/* Whether numbers are so few that the program shall have them all: fds_adopt gives none then. */
+/* Whether descriptors are so scarce that the program shall have them all: fds_adopt gives none
+ * then. */
 SIGNAL_SAFE bool fds_are_scarce(void);
 
-/* Closes one of ours. */
+/* Closes one of ours; a negative number is no error. errno may change. */
 SIGNAL_SAFE void fds_close(int fd);
 
 SIGNAL_SAFE bool fds_is_ours(int fd);
 
-/* Whether it is or once was ours. */
+/* Whether it is, or once was, ours: a tick already sent names the number its event had. */
 SIGNAL_SAFE bool fds_was_ours(int fd);
 
 /* The smallest one of ours that is >= fd, or -1. */
 SIGNAL_SAFE int fds_next(int fd);
 
-/* The number is no longer ours: the program had another file put there. */
+/* The number is no longer ours: the program has put another file there. */
 SIGNAL_SAFE void fds_forget(int fd);
 
 #endif

@@ -72,6 +72,19 @@ static const struct entry entries[] = {
     ENTRY(dup2, "dup2"),
     ENTRY(dup3, "dup3"),
     ENTRY(dlclose, "dlclose"),
+    ENTRY(setuid, "setuid"),
+    ENTRY(setgid, "setgid"),
+    ENTRY(seteuid, "seteuid"),
+    ENTRY(setegid, "setegid"),
+    ENTRY(setreuid, "setreuid"),
+    ENTRY(setregid, "setregid"),
+    ENTRY(setresuid, "setresuid"),
+    ENTRY(setresgid, "setresgid"),
+    ENTRY(chroot, "chroot"),
+    ENTRY(unshare, "unshare"),
+    ENTRY(setns, "setns"),
+    ENTRY(setrlimit, "setrlimit"),
+    ENTRY(setrlimit64, "setrlimit64"),
 };
 
 /* Every caller that finds it unresolved writes the same values; the flag follows them, by a release

@@ -1,17 +1,20 @@
-/* libc_real.h - the functions we stand in front of.
+/* libc_real.h - the libc functions that our hooks stand in front of.
  *
- * Looked up with dlsym(RTLD_NEXT), so the next one in line may be another preloaded library's. NULL
- * where this libc has no such function.
- * Context    SETUP, HOOK, EXIT: the first call resolves all (constructors of other libraries may
- * call hooks before ours has run). */
-#ifndef SAMPLER_PRELOAD_SYS_LIBC_REAL_H
-#define SAMPLER_PRELOAD_SYS_LIBC_REAL_H
+ * A hook calls the function it replaces through this table. Each is looked up by dlsym(RTLD_NEXT),
+ * so the next one in line may be another preloaded library's. NULL where this libc has no such
+ * function.
+ *
+ * Context    SETUP, HOOK, EXIT. The first call looks up all of them: constructors of other
+ *            libraries may call hooks before ours has run. Not in the handler: dlsym may lock. */
+#ifndef SAMPLER_LIBC_REAL_H
+#define SAMPLER_LIBC_REAL_H
 
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -42,8 +45,8 @@ struct libc_real {
     int (*execvpe)(const char *, char *const *, char *const *);
     int (*fexecve)(int, char *const *, char *const *);
     int (*execveat)(int, const char *, char *const *, char *const *, int);
-    /* The types of <spawn.h>, whose name is taken here: both are passed on as they come. */
-    void (*exit_now)(int); /* _exit */
+    /* _exit, under a name that <unistd.h> does not have. */
+    void (*exit_now)(int);
     int (*close)(int);
     ssize_t (*write)(int, const void *, size_t);
     ssize_t (*read)(int, void *, size_t);
@@ -61,6 +64,7 @@ struct libc_real {
     int (*sigpending)(sigset_t *);
     int (*sigsuspend)(const sigset_t *);
     int (*raise)(int);
+    /* Without the types of <spawn.h>: actions and attributes are passed through unread. */
     int (*posix_spawn)(pid_t *, const char *, const void *, const void *, char *const *,
                        char *const *);
     int (*posix_spawnp)(pid_t *, const char *, const void *, const void *, char *const *,
@@ -81,6 +85,19 @@ struct libc_real {
     int (*dup2)(int, int);
     int (*dup3)(int, int, int);
     int (*dlclose)(void *);
+    int (*setuid)(uid_t);
+    int (*setgid)(gid_t);
+    int (*seteuid)(uid_t);
+    int (*setegid)(gid_t);
+    int (*setreuid)(uid_t, uid_t);
+    int (*setregid)(gid_t, gid_t);
+    int (*setresuid)(uid_t, uid_t, uid_t);
+    int (*setresgid)(gid_t, gid_t, gid_t);
+    int (*chroot)(const char *);
+    int (*unshare)(int);
+    int (*setns)(int, int);
+    int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
+    int (*setrlimit64)(__rlimit_resource_t, const struct rlimit64 *);
 };
 
 const struct libc_real *libc_real(void);

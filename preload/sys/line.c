@@ -6,7 +6,7 @@
 
 #include "sys/os.h"
 
-/* Written in SETUP (and by a forked child, alone), read ever after. */
+/* Written in SETUP, constant afterwards. */
 static struct {
     bool open;
     dev_t dev;
@@ -73,8 +73,8 @@ bool line_stderr_is_same(void)
            now.st_dev == stderr_at_start.dev && now.st_ino == stderr_at_start.ino;
 }
 
-/* To stderr, whose reader may be gone: the SIGPIPE of that is not the program's. any context but
- * SIGNAL */
+/* To stderr, whose reader may be gone: a SIGPIPE that comes of that is taken back, as the program
+ * did not cause it. any context but SIGNAL */
 static void write_stderr(const char *bytes, size_t n_bytes)
 {
     const uint64_t sigpipe = os_signal_bit(SIGPIPE);
@@ -82,9 +82,9 @@ static void write_stderr(const char *bytes, size_t n_bytes)
     uint64_t pending = 0, before = 0;
     os_sigmask(SIG_BLOCK, &sigpipe, &before);
     os_sigpending(&pending);
-    long n = syscall(SYS_write, STDERR_FILENO, bytes, n_bytes);
+    long n = os_call(SYS_write, STDERR_FILENO, bytes, n_bytes);
     if (n < 0 && errno == EPIPE && (pending & sigpipe) == 0)
-        syscall(SYS_rt_sigtimedwait, &sigpipe, NULL, &at_once, OS_SIGSET_BYTES);
+        os_call(SYS_rt_sigtimedwait, &sigpipe, NULL, &at_once, OS_SIGSET_BYTES);
     if ((before & sigpipe) == 0)
         os_sigmask(SIG_UNBLOCK, &sigpipe, NULL);
 }

@@ -1,9 +1,12 @@
-/* segment.h - the loaded pieces of one ELF file: what of its mapped range may be read or run.
+/* segment.h - the loaded segments of one ELF file: what of its mapped range may be read or
+ * executed.
  *
- * Between two segments of a module lie gaps that are not readable, so its mapped range alone is no
- * licence to follow a pointer found in its tables. Context: SIGNAL. */
-#ifndef SAMPLER_PRELOAD_SYS_SEGMENT_H
-#define SAMPLER_PRELOAD_SYS_SEGMENT_H
+ * Between two segments of a module lie gaps that are not readable, so its mapped range alone does
+ * not permit following a pointer found in its tables.
+ *
+ * Context    SIGNAL. */
+#ifndef SAMPLER_SEGMENT_H
+#define SAMPLER_SEGMENT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +28,7 @@ struct segments {
     struct segment segment[SEGMENTS_MAX];
 };
 
-/* The one place where an address becomes a pointer. The caller knows that it may be read, or hands
+/* The one place where an address becomes a pointer. The caller knows that it may be read, or passes
  * it to the kernel. */
 SIGNAL_SAFE static inline void *address_pointer(uint64_t address)
 {

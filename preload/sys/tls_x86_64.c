@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "sys/segment.h"
+#include "sys/syscall_x86_64.h"
 #include "sys/tls.h"
 
 #define ARCH_SET_FS_CODE 0x1002 /* asm/prctl.h */
@@ -21,22 +22,8 @@
 static bool has_fsgsbase;
 static uint64_t below_bytes;
 
-/* Anything of ours that is thread-local: its place tells how far down our variables lie. */
+/* Any thread-local variable of ours: its address shows how far down our variables lie. */
 static __thread char here;
-
-/* A system call without errno: minus the error number on failure. any context */
-SIGNAL_SAFE static inline long call(long number, long a, long b, long c, long d)
-{
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = -1;
-    register long r9 __asm__("r9") = 0;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
 
 /* any context */
 uint64_t tls_pointer(void)
@@ -45,7 +32,7 @@ uint64_t tls_pointer(void)
     if (likely(has_fsgsbase))
         __asm__ volatile("rdfsbase %0" : "=r"(pointer));
     else
-        call(SYS_arch_prctl, ARCH_GET_FS_CODE, (long)&pointer, 0, 0);
+        syscall_raw(SYS_arch_prctl, ARCH_GET_FS_CODE, (long)&pointer, 0, 0, 0, 0);
     return pointer;
 }
 
@@ -55,13 +42,13 @@ void tls_pointer_set(uint64_t pointer)
     if (likely(has_fsgsbase))
         __asm__ volatile("wrfsbase %0" : : "r"(pointer) : "memory");
     else
-        call(SYS_arch_prctl, ARCH_SET_FS_CODE, (long)pointer, 0, 0);
+        syscall_raw(SYS_arch_prctl, ARCH_SET_FS_CODE, (long)pointer, 0, 0, 0, 0);
 }
 
 /* any context */
 pid_t tls_gettid(void)
 {
-    return (pid_t)call(SYS_gettid, 0, 0, 0, 0);
+    return (pid_t)syscall_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
 /* SETUP */
@@ -77,8 +64,8 @@ void tls_setup(void)
 /* any context */
 uint64_t tls_block_make(void)
 {
-    long at = call(SYS_mmap, 0, (long)(below_bytes + ABOVE_BYTES), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS);
+    long at = syscall_raw(SYS_mmap, 0, (long)(below_bytes + ABOVE_BYTES), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at < 0 && at > -(long)PAGE_BYTES)
         return 0;
     uint64_t pointer = (uint64_t)at + below_bytes;
@@ -91,5 +78,6 @@ uint64_t tls_block_make(void)
 /* any context */
 void tls_block_free(uint64_t pointer)
 {
-    call(SYS_munmap, (long)(pointer - below_bytes), (long)(below_bytes + ABOVE_BYTES), 0, 0);
+    syscall_raw(SYS_munmap, (long)(pointer - below_bytes), (long)(below_bytes + ABOVE_BYTES), 0, 0,
+                0, 0);
 }

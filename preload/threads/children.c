@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#include "process/session.h"
+#include "state/run.h"
 #include "sys/os.h"
+#include "threads/slots.h"
 
 #define N_SLOTS 32u
 #define PATH_BYTES 200u
@@ -75,7 +76,7 @@ void children_missed(const char *path, uint32_t why)
     slot_fill(path, why);
     if (!session_is_ours() || thread_self == NULL)
         return;
-    uint64_t ours = os_signal_bit(session.options.signo), before = 0;
+    uint64_t ours = os_signal_bit(session.settings.signo), before = 0;
     os_sigmask(SIG_BLOCK, &ours, &before);
     children_write(thread_self);
     if ((before & ours) == 0)

@@ -1,24 +1,30 @@
-/* control.c - see control.h. */
+/* control.c - see control.h.
+ *
+ * A stop loses nothing and leaves nothing behind: a thread is held, so that its handler takes no
+ * sample; settled, so that its weights reach up to now; and only then disarmed. Its grid begins
+ * anew at the resume, so that what it used in between is in no weight. */
 #include "threads/control.h"
 
-#include "process/session.h"
+#include "state/run.h"
 #include "sys/os.h"
+#include "threads/life.h"
 #include "threads/scan.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
+#include "threads/wall_state.h"
 
-/* For a handler that stands half-way. */
+/* How long a stop waits for a handler that is at work in another thread. */
 #define HANDLER_WAIT_NS UINT64_C(2000000000)
 
 static char marker; /* its address: what the timer's signal carries */
 
 /* Written under the lock, or in SETUP. */
 static struct {
-    uint32_t lock;       /* atomic; its holder has all signals blocked            */
-    uint64_t off_cpu_ns; /* CPU of the process when sampling was stopped          */
-    uint64_t start_ns;   /* CLOCK_MONOTONIC: it goes on by itself; 0 = not        */
-    uint64_t stop_ns;    /* it stops by itself; 0 = not (yet)                     */
-    bool is_timed;       /* the duration has begun                                */
-    int timer_id;        /* kernel's, -1 = none                                   */
+    uint32_t lock;       /* atomic; its holder has all signals blocked */
+    uint64_t off_cpu_ns; /* CPU of the process when sampling was stopped */
+    uint64_t start_ns;   /* CLOCK_MONOTONIC: the timer resumes it; 0 = it does not */
+    uint64_t stop_ns;    /* CLOCK_MONOTONIC: the timer stops it; 0 = it does not (yet) */
+    bool is_timed;       /* the duration has begun */
+    int timer_id;        /* kernel's, -1 = none */
 } control = {.timer_id = -1};
 
 /* any context */
@@ -45,26 +51,27 @@ SIGNAL_SAFE static void unlock(uint64_t saved)
     os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
-/* The next thing that comes by itself. any context */
+/* Sets the timer to the next switch; 0 disarms it. any context */
 SIGNAL_SAFE static void timer_set(void)
 {
     uint64_t at_ns = control_is_on() ? control.stop_ns : control.start_ns;
     const struct itimerspec spec = {.it_value = {.tv_sec = (time_t)(at_ns / OS_NS_PER_S),
                                                  .tv_nsec = (long)(at_ns % OS_NS_PER_S)}};
     if (control.timer_id >= 0)
-        syscall(SYS_timer_settime, control.timer_id, TIMER_ABSTIME, &spec, NULL);
+        os_call(SYS_timer_settime, control.timer_id, TIMER_ABSTIME, &spec, NULL);
 }
 
-/* Sampling is on for the first time, at `now_ns`: its end is known. any context */
+/* Sampling is on for the first time, at `now_ns`: now its end is known. any context */
 SIGNAL_SAFE static void duration_begin(uint64_t now_ns)
 {
-    if (control.is_timed || session.options.duration_ns == 0)
+    if (control.is_timed || session.settings.duration_ns == 0)
         return;
     control.is_timed = true;
-    control.stop_ns = now_ns + session.options.duration_ns;
+    control.stop_ns = now_ns + session.settings.duration_ns;
 }
 
-/* Lock held. any context */
+/* Lock held, `thread` too. One whose handler does not come to an end keeps its clock: its ticks
+ * count on, which is better than two writers on one stream. any context */
 SIGNAL_SAFE static void thread_stop(struct thread *thread)
 {
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + HANDLER_WAIT_NS;
@@ -81,8 +88,8 @@ SIGNAL_SAFE static void thread_go_on(struct thread *thread)
     uint64_t cpu_ns = os_clock_ns(os_thread_clock(thread->tid));
     if (!thread->is_paused)
         return;
-    bool by_events = session.options.measure == OPTIONS_EVENT;
-    grid_init(&thread->grid, session.options.step,
+    bool by_events = session.settings.measure == SETTINGS_EVENT;
+    grid_init(&thread->grid, session.settings.step,
               by_events ? clock_read(&thread->clock, thread->tid) : cpu_ns, os_random());
     if (thread->wall != NULL)
         wall_reset(thread->wall, cpu_ns);
@@ -108,8 +115,8 @@ SIGNAL_SAFE static void switch_all(bool on)
     }
 }
 
-/* Lock held. Threads that begin look at is_off after they are HELD: it changes before we look at
- * them. any context */
+/* Lock held. is_off first, then the slots: threads that begin look at it after they are HELD. any
+ * context */
 SIGNAL_SAFE static void go_on(void)
 {
     struct capture_header *header = session.recording.header;
@@ -193,23 +200,23 @@ void control_timer_ticked(void)
     unlock(saved);
 }
 
-/* Times count from when sampler-run began, if it did: a command that starts another is one run.
+/* Times count from when sampler-run began, where it did: a command and what it starts are one run.
  * SETUP */
-static void times_of_options(void)
+static void times_of_settings(void)
 {
-    const struct options *options = &session.options;
+    const struct settings *settings = &session.settings;
     uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
-    uint64_t since_ns = options->since_ns != 0 ? options->since_ns : now_ns;
-    uint64_t start_ns = since_ns + options->delay_ns;
-    bool is_over = options->duration_ns != 0 && start_ns + options->duration_ns <= now_ns;
-    session.is_off = options->paused || start_ns > now_ns || is_over;
-    if (options->paused)
+    uint64_t since_ns = settings->since_ns != 0 ? settings->since_ns : now_ns;
+    uint64_t start_ns = since_ns + settings->delay_ns;
+    bool is_over = settings->duration_ns != 0 && start_ns + settings->duration_ns <= now_ns;
+    session.is_off = settings->paused || start_ns > now_ns || is_over;
+    if (settings->paused)
         return;
     control.start_ns = start_ns > now_ns ? start_ns : 0;
-    if (options->duration_ns == 0)
+    if (settings->duration_ns == 0)
         return;
     control.is_timed = true;
-    control.stop_ns = is_over ? 0 : start_ns + options->duration_ns;
+    control.stop_ns = is_over ? 0 : start_ns + settings->duration_ns;
 }
 
 /* SETUP, HOOK */
@@ -217,21 +224,21 @@ void control_begin(void)
 {
     static bool has_begun;
     if (!has_begun)
-        times_of_options();
+        times_of_settings();
     has_begun = true;
-    control.lock = 0; /* in a forked child: of a thread that is not there */
+    control.lock = 0; /* in a forked child its holder may not exist */
     control.off_cpu_ns = session.recording.header->start_cpu_ns;
 }
 
 /* SETUP, HOOK */
 void control_timer_start(void)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = session.options.signo};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = session.settings.signo};
     int timer_id = -1;
     event.sigev_value.sival_ptr = &marker;
     control.timer_id = -1;
-    if ((control.start_ns != 0 || control.stop_ns != 0 || session.options.duration_ns != 0) &&
-        syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer_id) == 0)
+    if ((control.start_ns != 0 || control.stop_ns != 0 || session.settings.duration_ns != 0) &&
+        os_call(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer_id) == 0)
         control.timer_id = timer_id;
     timer_set();
 }
@@ -248,7 +255,7 @@ void control_begun(struct thread *thread)
 void control_timer_stop(void)
 {
     if (control.timer_id >= 0)
-        syscall(SYS_timer_delete, control.timer_id);
+        os_call(SYS_timer_delete, control.timer_id);
     control.timer_id = -1;
 }
 

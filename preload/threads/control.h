@@ -1,17 +1,24 @@
-/* control.h - sampling is stopped, and goes on, while the program runs.
+/* control.h - sampling is stopped and resumed while the program runs.
  *
  *   SAMPLER_DELAY, SAMPLER_DURATION   a timer of the process, on CLOCK_MONOTONIC
- *   SAMPLER_TOGGLE                    a signal from outside
+ *   SAMPLER_TOGGLE                    a signal from outside (signals/toggle.h)
  *   sampler.h                         the program itself
  *
- * While it is stopped no clock is armed and nothing ticks; threads are known all the same, so that
- * all are armed when it goes on. What the process uses meanwhile is in paused_cpu_ns of the header,
- * in no weight and in nothing that is to be explained.
- * The timer's signal is ours, so that a program that blocks everything cannot keep it off; it goes
- * to any thread, and a call it breaks off goes on (restart.h).
+ * While stopped no clock is armed and nothing ticks; threads are registered all the same, so that
+ * all of them are armed at the resume. What the process uses meanwhile is in paused_cpu_ns of the
+ * header, in no weight, and not in what is to be accounted for.
+ *
+ * Switch     whoever stops or resumes holds the slot of each thread in turn (threads/slots.h),
+ *            settles what the thread has used, and disarms or arms its clock. A thread that begins
+ *            just then looks at session.is_off after it is HELD; is_off is stored before the slots
+ *            are looked at: one of the two sees the other.
+ * Timer      its signal is ours, so a program that blocks everything cannot keep it off; it goes to
+ *            any thread, and a call it interrupts is made again (signals/restart.h).
+ * Lock       one switch at a time; its holder has all signals blocked, so a handler never waits for
+ *            the thread it interrupted.
  * Context    stated at each function. */
-#ifndef SAMPLER_PRELOAD_THREADS_CONTROL_H
-#define SAMPLER_PRELOAD_THREADS_CONTROL_H
+#ifndef SAMPLER_CONTROL_H
+#define SAMPLER_CONTROL_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -21,29 +28,32 @@
 
 struct thread;
 
-/* Before the session's first thread begins: on or off, by the options; in a forked child as the
+/* Before the session's first thread begins: on or off by the settings; in a forked child as the
  * parent was. SETUP, HOOK */
 void control_begin(void);
 
-/* The stop sampling begins with goes into the first thread's records, and the timer starts. SETUP,
- * HOOK; with our signal blocked */
+/* After it has begun, with our signal blocked: a stop that sampling begins with goes into its
+ * records, and the timer starts. SETUP, HOOK */
 void control_begun(struct thread *thread);
 
-/* Around an exec: its timer would tick into the new program. HOOK */
+/* Around an exec: a tick of the timer would end the new program. HOOK; control_timer_start SETUP
+ * too */
 void control_timer_stop(void);
 void control_timer_start(void);
 
+/* Whether samples are taken, as far as it depends on these switches. any context */
 SIGNAL_SAFE bool control_is_on(void);
 
-/* False when there is nothing to switch (no session). any context */
+/* Resumes or stops; no effect when it is so already. False when there is no session. any context */
 SIGNAL_SAFE bool control_switch(bool on);
 SIGNAL_SAFE void control_toggle(void);
 
+/* Whether a signal is of our timer; what to do then: switch, if it is time. any context */
 SIGNAL_SAFE bool control_sent(const siginfo_t *info);
 SIGNAL_SAFE void control_timer_ticked(void);
 
-/* The process's CPU time as getrusage has it, but for what it has used since a stop that lasts. any
- * context but SIGNAL */
+/* The process's CPU time as getrusage has it; while sampling is stopped, as it was at the stop. 0
+ * when it cannot be read. any context but SIGNAL */
 uint64_t control_cpu_ns(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* find.c - see find.h. */
+/* find.c - see threads/find.h. */
 #include "threads/find.h"
 
 #include <stddef.h>
@@ -14,11 +14,11 @@ struct entry {
     uint64_t gone_cpu_ns;  /* atomic */
 };
 
-/* Written by each thread that begins, read by handlers. Relaxed: what is found is checked against
- * the slot, which never goes away. */
+/* Written by each thread that begins, read by handlers. Two pointers may share a place: what is
+ * found is checked against the slot, which never goes away. */
 static struct thread *by_pointer[1u << POINTER_BITS];
 
-/* Set once each, by compare-and-swap; never taken away. */
+/* Set once each, by compare-and-swap; never removed. */
 static struct entry *pages[N_PAGES];
 
 /* any context */

@@ -1,15 +1,19 @@
 /* find.h - from a thread to its slot, without thread-local storage.
  *
  *   by pointer  the thread pointer of a thread whose storage is libc's own: a small cache, one load
- *               and one comparison; what it does not know is to be asked by id
- *   by id       pages of 1024 thread ids each, made as needed: one entry for every id there can be
+ *               and one comparison; what it does not know must be looked up by id
+ *   by id       pages of 1024 thread ids each, made as needed: an entry for every id there can be
  *
- * An id's entry also tells of a thread that we gave up while the kernel still lists it, so that a
+ * An id's entry also remembers a thread that we gave up while the kernel still lists it, so that a
  * scan (scan.h) does not take it for a new one: by the CPU time it had used, since another thread
- * under its id has used less, at first. Context    any; entries of an id are written by the thread
- * itself, or by who begins or reaps it from outside, one at a time. */
-#ifndef SAMPLER_PRELOAD_THREADS_FIND_H
-#define SAMPLER_PRELOAD_THREADS_FIND_H
+ * that gets its id has used less, at first.
+ *
+ * Owner      an id's entry is written by the thread itself, or by whoever begins or reaps it from
+ *            outside, one at a time. Pages are never freed.
+ * When full  without memory for a page a thread is not found by its id.
+ * Context    any. */
+#ifndef SAMPLER_THREAD_FIND_H
+#define SAMPLER_THREAD_FIND_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,8 +26,8 @@ struct thread;
 #define THREAD_NOT_GONE 0u
 #define THREAD_GONE_FOR_GOOD UINT64_MAX /* never to be looked at again */
 
-/* The slot last noted for this pointer's place in the cache; the caller looks whether it is the
- * one (thread->pointer). */
+/* The slot last noted in this pointer's place of the cache, or NULL; the caller checks that it is
+ * the right one (thread->pointer). */
 SIGNAL_SAFE struct thread *thread_of_pointer(uint64_t pointer);
 SIGNAL_SAFE void thread_note_pointer(uint64_t pointer, struct thread *thread);
 
@@ -34,7 +38,8 @@ SIGNAL_SAFE struct thread *thread_of_tid(pid_t tid);
  * THREAD_NOT_GONE when there was none. */
 SIGNAL_SAFE uint64_t thread_gone_cpu_ns(pid_t tid);
 
-/* False without memory for the page: thread_of_tid will not find it. */
+/* Notes the slot of `tid`, or (NULL) that it has none and what its last thread had used. False
+ * without memory for the page: thread_of_tid will not find it. */
 SIGNAL_SAFE bool thread_note_tid(pid_t tid, struct thread *thread, uint64_t gone_cpu_ns);
 
 #endif

@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <ucontext.h>
 
-#include "process/session.h"
+#include "state/run.h"
 #include "sys/line.h"
 #include "sys/os.h"
 
@@ -16,8 +16,8 @@
     {                                                                                              \
         0x0f, 0x05                                                                                 \
     }
-#define SYSCALL_BYTES 2u
-/* rt_sigprocmask(how, set, old, 8) has come back with 0; the call's arguments are still there. */
+#define SYSCALL_BYTES ((size_t)2)
+/* rt_sigprocmask(how, set, old, 8) has returned 0; its arguments are still in the registers. */
 SIGNAL_SAFE static bool looks_like_mask_call(const mcontext_t *registers)
 {
     const greg_t *gregs = registers->gregs;
@@ -32,21 +32,41 @@ SIGNAL_SAFE static uint64_t pc_of(const mcontext_t *registers)
 #error "held_back.c: this architecture has no description yet"
 #endif
 
+static const uint8_t instruction[SYSCALL_BYTES] = SYSCALL_INSTRUCTION;
+
+/* The code around the pc: room for an instruction that makes a call before it, and one at it.
+ * SIGNAL */
+SIGNAL_SAFE static long code_read(const void *context, uint8_t code[2 * SYSCALL_BYTES])
+{
+    const mcontext_t *registers = &((const ucontext_t *)context)->uc_mcontext;
+    uint64_t pc = pc_of(registers);
+    /* NOLINTBEGIN(performance-no-int-to-ptr): addresses of the program's code */
+    const struct iovec from[] = {
+        {.iov_base = (void *)(uintptr_t)(pc - SYSCALL_BYTES), .iov_len = SYSCALL_BYTES},
+        {.iov_base = (void *)(uintptr_t)pc, .iov_len = SYSCALL_BYTES}};
+    /* NOLINTEND(performance-no-int-to-ptr) */
+    return os_copy(code, 2 * SYSCALL_BYTES, from, 2);
+}
+
 /* SIGNAL */
 bool held_back_tick(const void *context, bool is_exact)
 {
-    static const uint8_t instruction[SYSCALL_BYTES] = SYSCALL_INSTRUCTION;
-    const mcontext_t *registers = &((const ucontext_t *)context)->uc_mcontext;
-    uint8_t before_pc[SYSCALL_BYTES];
-    struct iovec to = {.iov_base = before_pc, .iov_len = SYSCALL_BYTES};
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the program's code */
-    struct iovec from = {.iov_base = (void *)(uintptr_t)(pc_of(registers) - SYSCALL_BYTES),
-                         .iov_len = SYSCALL_BYTES};
-    if (process_vm_readv(os_getpid(), &to, 1, &from, 1, 0) != SYSCALL_BYTES)
+    uint8_t code[2 * SYSCALL_BYTES];
+    if (code_read(context, code) < (long)SYSCALL_BYTES)
         return false;
-    if (memcmp(before_pc, instruction, SYSCALL_BYTES) != 0)
+    if (memcmp(code, instruction, SYSCALL_BYTES) != 0)
         return is_exact;
-    return looks_like_mask_call(registers);
+    return looks_like_mask_call(&((const ucontext_t *)context)->uc_mcontext);
+}
+
+/* SIGNAL */
+bool held_back_at_call(const void *context)
+{
+    uint8_t code[2 * SYSCALL_BYTES];
+    long n = code_read(context, code);
+    return (n >= (long)SYSCALL_BYTES && memcmp(code, instruction, SYSCALL_BYTES) == 0) ||
+           (n == 2 * (long)SYSCALL_BYTES &&
+            memcmp(code + SYSCALL_BYTES, instruction, SYSCALL_BYTES) == 0);
 }
 
 /* any context */
@@ -75,8 +95,9 @@ bool held_back_now(pid_t tid)
     int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    /* The last bytes of a piece are looked at again with the next: the line may be in both. */
-    while ((n = syscall(SYS_read, fd, bytes + n_kept, sizeof bytes - 1 - n_kept)) > 0) {
+    /* The last bytes of a piece are searched again with the next one: the line may lie across
+     * both. */
+    while ((n = os_call(SYS_read, fd, bytes + n_kept, sizeof bytes - 1 - n_kept)) > 0) {
         size_t n_bytes = n_kept + (size_t)n;
         bytes[n_bytes] = '\0';
         const char *found = strstr(bytes, key);
@@ -86,5 +107,5 @@ bool held_back_now(pid_t tid)
         memmove(bytes, bytes + n_bytes - n_kept, n_kept);
     }
     os_close(fd);
-    return (blocked & os_signal_bit(session.options.signo)) != 0;
+    return (blocked & os_signal_bit(session.settings.signo)) != 0;
 }

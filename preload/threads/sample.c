@@ -1,17 +1,22 @@
-/* sample.c - see sample.h. */
+/* sample.c - see sample.h.
+ *
+ * A record must not name what is not in the file yet: first the modules of new frames, then their
+ * nodes, outermost first, then the sample. Frames that are the same as in the thread's previous
+ * stack (unwind_result.n_same) need no look-up: their nodes are in thread->path. */
 #include "threads/sample.h"
 
 #include <string.h>
 
-#include "process/session.h"
+#include "state/run.h"
 #include "sys/os.h"
 #include "threads/children.h"
 #include "threads/held_back.h"
+#include "threads/wall_place.h"
 #include "unwind/modules.h"
 
 /* A tail longer than this (and than a few periods) does not belong to the last stack: the clock
- * must have failed, or its signal was held back. A timer on a loaded machine may miss some ten of
- * the kernel's ticks. */
+ * must have failed, or its signal was held back. A timer on a loaded machine may miss some ten
+ * ticks of the kernel. */
 #define TAIL_MAX_NS UINT64_C(100000000)
 #define TAIL_MAX_STEPS 4u
 
@@ -31,8 +36,8 @@ SIGNAL_SAFE static void lose(enum capture_loss why, uint64_t steps)
     recording_count(&session.recording.header->lost[why], steps);
 }
 
-/* The module's record, once; two threads that meet it at once both write it, which is allowed.
- * SIGNAL */
+/* The module's record, once; two threads that find it missing at the same time both write it, which
+ * is allowed. SIGNAL */
 SIGNAL_SAFE static bool record_module(struct thread *thread, struct module *module)
 {
     if (likely(__atomic_load_n(&module->recorded, __ATOMIC_ACQUIRE) != 0))
@@ -48,7 +53,8 @@ SIGNAL_SAFE static bool record_module(struct thread *thread, struct module *modu
     return true;
 }
 
-/* The root node that stands for why a stack was cut. Has room even in a full table. SIGNAL */
+/* The root node that stands for the reason a stack was cut; 0 when it cannot be recorded. Has room
+ * even in a full table. SIGNAL */
 SIGNAL_SAFE static uint32_t cut_node(struct thread *thread, uint32_t cut)
 {
     if (cut >= THREAD_CUTS)
@@ -85,7 +91,7 @@ frame_node(struct thread *thread, uint32_t parent, const struct unwind_frame *fr
     return ADD_OK;
 }
 
-/* The node of a whole stack, into last_node. SIGNAL */
+/* The node of a whole stack, into last_node; as much of it as there is room for. SIGNAL */
 SIGNAL_SAFE static enum add_result stack_node(struct thread *thread,
                                               const struct unwind_frame *frames,
                                               const struct unwind_result *result)
@@ -129,7 +135,7 @@ bool sample_locate(struct thread *thread, const void *context)
     return true;
 }
 
-/* A name set by the thread itself is noticed in time for a program that gets killed, at little
+/* A name that the thread sets itself is noticed in time for a program that gets killed, at little
  * cost: at samples 1, 2, 4, 8 ... and every 1024th. SIGNAL */
 SIGNAL_SAFE static void look_at_name(struct thread *thread)
 {
@@ -146,27 +152,25 @@ SIGNAL_SAFE static void look_at_name(struct thread *thread)
 /* SIGNAL, HOOK, EXIT */
 bool sample_is_late(const struct thread *thread, uint64_t steps)
 {
-    /* Events have no such measure: their counter is exact, and it takes a raw system call to keep
-     * back a tick of theirs. */
-    return session.options.measure != OPTIONS_EVENT && steps > TAIL_MAX_STEPS &&
+    /* Not for events: their counter is exact, and it takes a raw system call to hold back one of
+     * their ticks. */
+    return session.settings.measure != SETTINGS_EVENT && steps > TAIL_MAX_STEPS &&
            steps * thread->grid.period_ns > TAIL_MAX_NS;
 }
 
-/* Steps of this tick without those that were held back and have no stack to go to. SIGNAL */
+/* The steps of this tick without those that were held back and have no stack to go to. SIGNAL */
 SIGNAL_SAFE static uint64_t steps_on_time(struct thread *thread, const void *context,
                                           uint64_t steps)
 {
-    uint32_t clock = thread->clock.kind;
-    if (likely(!sample_is_late(thread, steps)) ||
-        (clock != CAPTURE_CLOCK_PERF && clock != CAPTURE_CLOCK_PERF_USER &&
-         clock != CAPTURE_CLOCK_TIMER) ||
-        !held_back_tick(context, clock == CAPTURE_CLOCK_PERF))
+    enum capture_clock clock = clock_kind(&thread->clock);
+    if (likely(!sample_is_late(thread, steps)) || clock == CAPTURE_CLOCK_NONE ||
+        clock == CAPTURE_CLOCK_EVENT || !held_back_tick(context, clock == CAPTURE_CLOCK_PERF))
         return steps;
     lose(CAPTURE_LOST_BLOCKED, steps - 1);
     return 1;
 }
 
-/* What the program has called the thread's work since the last sample. SIGNAL, by the thread */
+/* The label the program has given the thread since its last sample. SIGNAL, by the thread */
 SIGNAL_SAFE static inline void put_label(struct thread *thread)
 {
     if (likely(__atomic_load_n(&thread->label.is_new, __ATOMIC_ACQUIRE) == 0))
@@ -179,6 +183,10 @@ SIGNAL_SAFE static inline void put_label(struct thread *thread)
 void sample_take(struct thread *thread, const void *context, uint64_t time_ns, uint64_t steps)
 {
     const struct unwind_frame *frames;
+    if (unlikely(!recording_place(&session.recording))) {
+        lose(CAPTURE_LOST_DISK, steps);
+        return;
+    }
     struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
     enum add_result added = stack_node(thread, frames, &result);
     steps = steps_on_time(thread, context, steps);
@@ -220,7 +228,9 @@ void sample_credit(struct thread *thread, uint64_t time_ns, uint64_t steps, uint
 /* HOOK, EXIT */
 void sample_credit_tail(struct thread *thread, uint64_t steps)
 {
-    if (sample_is_late(thread, steps))
+    /* A timer in place of the event may not have seen the thread for long (clock/pace.c). */
+    bool is_unseen = clock_kind(&thread->clock) == CAPTURE_CLOCK_STAND_IN && !thread->is_held_back;
+    if (sample_is_late(thread, steps) && !is_unseen)
         lose(thread->is_held_back ? CAPTURE_LOST_BLOCKED : CAPTURE_LOST_TAIL, steps);
     else if (thread->last_node == 0)
         lose(CAPTURE_LOST_TAIL, steps);

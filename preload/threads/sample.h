@@ -2,10 +2,14 @@
  *
  *   context -> unwind_stack -> frames -> nodes (stack_table, new ones into the stream) -> sample
  *
- * Context    sample_take: SIGNAL. The rest: SIGNAL, or by who ends the thread, its handler silent.
- */
-#ifndef SAMPLER_PRELOAD_THREADS_SAMPLE_H
-#define SAMPLER_PRELOAD_THREADS_SAMPLE_H
+ * Loss       what cannot be recorded is counted: no room in the file as LOST_DISK; a full stack
+ *            table as LOST_NODES, and the sample stands at the part of its stack that is known;
+ *            late steps as LOST_BLOCKED or LOST_TAIL.
+ * Context    sample_take, sample_locate: SIGNAL, by the thread (sample_locate also HOOK and EXIT,
+ *            its handler silent). sample_forget_modules: HOOK. The rest: by whoever may write the
+ *            stream (record/stream.h). */
+#ifndef SAMPLER_SAMPLE_H
+#define SAMPLER_SAMPLE_H
 
 #include <stdint.h>
 
@@ -16,26 +20,29 @@
 SIGNAL_SAFE void sample_take(struct thread *thread, const void *context, uint64_t time_ns,
                              uint64_t steps);
 
-/* One tick of a thread that stands at `node`, seen from outside. By who holds its lock. */
+/* One tick of a thread that stands at `node`, seen from outside: a sample. By the watcher, which
+ * holds thread->in_handler. */
 void sample_known(struct thread *thread, uint64_t time_ns, uint64_t steps, uint32_t node);
 
-/* Steps that passed up to time_ns, to the stack `node`. By who holds its lock. */
+/* Credits steps that passed up to time_ns to the stack `node`, without a sample. */
 SIGNAL_SAFE void sample_credit(struct thread *thread, uint64_t time_ns, uint64_t steps,
                                uint32_t node);
 
-/* Makes the stack of `context` the thread's last node; false when it cannot be recorded. */
+/* Makes the stack of `context` the thread's last node, without a sample; false when it cannot be
+ * recorded. */
 SIGNAL_SAFE bool sample_locate(struct thread *thread, const void *context);
 
-/* Whether so many steps since the thread's last sample cannot be had from a clock that runs and is
- * heard. */
+/* Whether this many steps since the thread's last sample cannot come from a clock that runs and
+ * whose ticks arrive. */
 SIGNAL_SAFE bool sample_is_late(const struct thread *thread, uint64_t steps);
 
-/* Steps since the last sample of a thread that ends: to its last stack, or, where they are too
- * many for that to be honest or there is none, to CAPTURE_LOST_TAIL; CAPTURE_LOST_BLOCKED when the
- * thread is known to hold our signal back. */
+/* Steps since the last sample of a thread that ends or is settled: to its last stack, or, where
+ * they are too many for that to be honest or there is none, to CAPTURE_LOST_TAIL;
+ * CAPTURE_LOST_BLOCKED when the thread is known to hold our signal back. */
 SIGNAL_SAFE void sample_credit_tail(struct thread *thread, uint64_t steps);
 
-/* In a forked child: the modules are to be recorded again. */
+/* For a new recording, in a forked child or after an exec that failed: all modules must be recorded
+ * again. HOOK */
 void sample_forget_modules(void);
 
 #endif

@@ -1,26 +1,38 @@
-/* scan.c - see scan.h. */
+/* scan.c - see scan.h.
+ *
+ * Two kinds of thread must not be mistaken for one made by a raw clone: one that pthread_create is
+ * about to start, and one on its way out, which has reported its end but is still listed. The first
+ * is recognised by the order of the questions (look_at) and by its CPU time, the second by what is
+ * noted with its id (find.h) and by its CPU time.
+ *
+ * The timer's signal is for one thread, not for the process. A signal for the process wakes a
+ * thread that waits, but any other thread that just leaves a handler may take it; the one that was
+ * woken then returns EINTR (from sigwaitinfo, semop, epoll_wait and others that the kernel does not
+ * make again itself) without having been in a handler that could put that right. For the same
+ * reason only the thread itself deletes a timer whose signal may be on its way to it. */
 #include "threads/scan.h"
 
 #include <errno.h>
-#include <sys/utsname.h>
+#include <sys/single_threaded.h>
 
-#include "process/session.h"
+#include "state/run.h"
 #include "sys/fds.h"
 #include "sys/os.h"
+#include "sys/tls.h"
 #include "threads/find.h"
-#include "threads/thread.h"
+#include "threads/life.h"
+#include "threads/slots.h"
+#include "threads/watcher.h"
 
 #define LOOK_EVERY_NS UINT64_C(10000000)
 #define LOOK_SELDOM_NS UINT64_C(100000000)
-/* Where the signal may go to a thread that waits. */
-#define LOOK_DISTURBS_NS UINT64_C(2000000000)
 #define COST_SHARE 100u /* a look that took t is not repeated within 100 t */
 
 /* A thread that pthread_create makes is unknown until it gets to run; with more CPU time than this
- * it is none. */
+ * it cannot be one of those. */
 #define NEWBORN_CPU_NS UINT64_C(20000000)
 
-/* Nor is a thread that has told of its end and used so much since. */
+/* Nor is a thread still on its way out when it has used this much since it reported its end. */
 #define EXIT_CPU_NS UINT64_C(200000000)
 
 /* A thread's CPU clock may show less to another processor than to the thread itself. */
@@ -30,12 +42,15 @@
 static char marker;
 
 static struct {
-    int timer_id;         /* kernel's, -1 = none; by HOOK and SETUP                        */
-    uint32_t busy;        /* atomic: a look is being taken                                 */
-    uint64_t next_ns;     /* atomic: CLOCK_MONOTONIC, no look before                       */
-    uint64_t interval_ns; /* of the timer; by its handler alone                            */
-    uint64_t longest_ns;
-    bool found; /* by the look in progress */
+    uint32_t busy;    /* atomic: the lock; its holder has all signals blocked */
+    uint64_t next_ns; /* atomic: CLOCK_MONOTONIC, no look before */
+    pid_t runner;     /* atomic: the thread that was last seen to run, 0 = none yet */
+
+    /* Under the lock. */
+    int timer_id;         /* kernel's, -1 = none */
+    pid_t target;         /* atomic, read without the lock: the thread that gets its signal */
+    uint64_t interval_ns; /* of the timer */
+    bool found;           /* by the look in progress */
 } scan = {.timer_id = -1};
 
 /* /proc/self/task as read; by who is busy. */
@@ -71,16 +86,16 @@ SIGNAL_SAFE static void cover(pid_t tid, uint64_t start_cpu_ns)
         scan.found = true;
 }
 
-/* A thread the kernel lists. What pthread_create makes is reserved before it is born and known when
- * it is reserved no more, so the questions come in this order. any context */
+/* A thread the kernel lists. What pthread_create makes is reserved before it is born, and known
+ * before it is no longer reserved, so the questions come in this order. any context */
 SIGNAL_SAFE static void look_at(pid_t tid)
 {
     bool some_reserved = __atomic_load_n(&thread_counts.n_reserved, __ATOMIC_SEQ_CST) != 0;
-    if (tid == 0 || thread_of_tid(tid) != NULL || wall_is_watcher(tid))
+    if (tid == 0 || thread_of_tid(tid) != NULL || watcher_is(tid))
         return;
     uint64_t cpu_ns = os_clock_ns(os_thread_clock(tid)), gone_cpu_ns = thread_gone_cpu_ns(tid);
     if (cpu_ns == 0)
-        return; /* gone already, or not yet come */
+        return; /* gone already, or not there yet */
     if (gone_cpu_ns == THREAD_NOT_GONE) {
         if (!some_reserved || cpu_ns > NEWBORN_CPU_NS)
             cover(tid, 0);
@@ -92,21 +107,21 @@ SIGNAL_SAFE static void look_at(pid_t tid)
     }
 }
 
-/* Every thread of the process. `from_now`: one that is not known is covered in any case, and its
- * CPU time counts from now on. any context */
+/* Looks at every thread of the process. `from_now`: one that is not known is covered in any case,
+ * and its CPU time counts from now on. any context */
 SIGNAL_SAFE static void read_folder(bool from_now)
 {
     int fd = os_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd >= 0)
         fd = fds_adopt(fd);
     long n;
-    while (fd >= 0 && (n = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0) {
+    while (fd >= 0 && (n = os_call(SYS_getdents64, fd, entries, sizeof entries)) > 0) {
         for (long at = 0; at < n;) {
             const struct entry *entry = (const void *)(entries + at);
             pid_t tid = number_of(entry->name);
             if (!from_now)
                 look_at(tid);
-            else if (tid != 0 && thread_of_tid(tid) == NULL && !wall_is_watcher(tid) &&
+            else if (tid != 0 && thread_of_tid(tid) == NULL && !watcher_is(tid) &&
                      thread_gone_cpu_ns(tid) == THREAD_NOT_GONE)
                 cover(tid, os_clock_ns(os_thread_clock(tid)));
             at += entry->length;
@@ -115,7 +130,7 @@ SIGNAL_SAFE static void read_folder(bool from_now)
     fds_close(fd);
 }
 
-/* Threads that ended without a word. any context */
+/* Ends the slots of threads that ended without reporting it. any context */
 SIGNAL_SAFE static void reap(bool found_only)
 {
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot) {
@@ -123,28 +138,78 @@ SIGNAL_SAFE static void reap(bool found_only)
             (found_only && !t->is_found))
             continue;
         pid_t tid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
-        if (syscall(SYS_tgkill, session.pid, tid, 0) != 0 && errno == ESRCH)
+        if (os_call(SYS_tgkill, session.pid, tid, 0) != 0 && errno == ESRCH)
             thread_reap(t, tid);
     }
 }
 
-/* Whether the kernel has as many threads as we know, and a watcher where elapsed time is measured;
- * the folder has a link for each. any context */
+/* Whether the kernel has as many threads as we know, and the watcher where elapsed time is
+ * measured; the folder has a link for each. any context */
 SIGNAL_SAFE static bool all_are_known(void)
 {
     struct stat folder;
     return os_stat("/proc/self/task", &folder) != 0 ||
-           folder.st_nlink == 2 + (session.options.measure == OPTIONS_WALL ? 1u : 0u) +
+           folder.st_nlink == 2 + (session.settings.measure == SETTINGS_WALL ? 1u : 0u) +
                                   __atomic_load_n(&thread_counts.n_known, __ATOMIC_SEQ_CST);
 }
 
 /* any context */
-void scan_now(void)
+SIGNAL_SAFE static bool lock_try(void)
 {
-    if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
-        __atomic_exchange_n(&scan.busy, 1, __ATOMIC_ACQUIRE) != 0)
+    return __atomic_exchange_n(&scan.busy, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* Waits for a look that is being taken. All signals are blocked. any context */
+SIGNAL_SAFE static void lock(void)
+{
+    for (unsigned n = 1; !lock_try(); n++)
+        thread_wait_a_moment(n);
+}
+
+/* any context */
+SIGNAL_SAFE static void unlock(void)
+{
+    __atomic_store_n(&scan.busy, 0, __ATOMIC_RELEASE);
+}
+
+/* Lock held. Once, `interval_ns` of the process's CPU time from now. any context */
+SIGNAL_SAFE static void timer_set(void)
+{
+    const struct itimerspec spec = {
+        .it_value = {.tv_sec = (time_t)(scan.interval_ns / OS_NS_PER_S),
+                     .tv_nsec = (long)(scan.interval_ns % OS_NS_PER_S)}};
+    if (scan.timer_id >= 0)
+        os_call(SYS_timer_settime, scan.timer_id, 0, &spec, NULL);
+}
+
+/* Lock held. Makes the timer, not yet set, whose signal goes to `tid`. any context */
+SIGNAL_SAFE static void timer_make(pid_t tid)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+                             .sigev_signo = session.settings.signo};
+    int timer_id = -1;
+    event.sigev_value.sival_ptr = &marker;
+    event._sigev_un._tid = tid;
+    bool is_made = os_call(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer_id) == 0;
+    scan.timer_id = is_made ? timer_id : -1;
+    __atomic_store_n(&scan.target, tid, __ATOMIC_RELAXED);
+}
+
+/* Lock held. Gives the timer, if there is one, to another thread; by its target, or when that is
+ * gone. any context */
+SIGNAL_SAFE static void timer_move(pid_t tid)
+{
+    if (scan.timer_id < 0 || tid == scan.target)
         return;
-    uint64_t begin_ns = os_clock_ns(CLOCK_MONOTONIC);
+    os_call(SYS_timer_delete, scan.timer_id);
+    timer_make(tid);
+}
+
+/* Lock held. any context */
+SIGNAL_SAFE static void look(void)
+{
+    /* Its cost is CPU time: a look that waited for a processor has cost no more. */
+    uint64_t begin_cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     scan.found = false;
     if (__atomic_load_n(&thread_counts.n_found, __ATOMIC_RELAXED) != 0)
         reap(true);
@@ -152,17 +217,39 @@ void scan_now(void)
         reap(false);
         read_folder(false);
     }
-    uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC), pause_ns = (end_ns - begin_ns) * COST_SHARE;
-    __atomic_store_n(&scan.next_ns, end_ns + (pause_ns > LOOK_EVERY_NS ? pause_ns : LOOK_EVERY_NS),
+    if (thread_of_tid(scan.target) == NULL) {
+        timer_move(tls_gettid());
+        timer_set();
+    }
+    uint64_t pause_ns = (os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu_ns) * COST_SHARE;
+    __atomic_store_n(&scan.next_ns,
+                     os_clock_ns(CLOCK_MONOTONIC) +
+                         (pause_ns > LOOK_EVERY_NS ? pause_ns : LOOK_EVERY_NS),
                      __ATOMIC_RELAXED);
-    __atomic_store_n(&scan.busy, 0, __ATOMIC_RELEASE);
+}
+
+/* any context */
+void scan_now(void)
+{
+    if (session_phase() != SESSION_RUNNING || !session_is_ours() || !lock_try())
+        return;
+    look();
+    unlock();
+}
+
+/* any context */
+SIGNAL_SAFE static bool is_due(uint64_t now_ns)
+{
+    return now_ns >= __atomic_load_n(&scan.next_ns, __ATOMIC_RELAXED);
 }
 
 /* any context */
 void scan_thread_ticked(uint64_t now_ns)
 {
-    if (unlikely(now_ns >= __atomic_load_n(&scan.next_ns, __ATOMIC_RELAXED)))
-        scan_now();
+    if (likely(!is_due(now_ns)))
+        return;
+    __atomic_store_n(&scan.runner, tls_gettid(), __ATOMIC_RELAXED);
+    scan_now();
 }
 
 /* any context */
@@ -171,44 +258,36 @@ bool scan_sent(const siginfo_t *info)
     return info->si_code == SI_TIMER && info->si_value.sival_ptr == &marker;
 }
 
-/* Once, `scan.interval_ns` of CPU time from now. any context */
-SIGNAL_SAFE static void timer_set(void)
-{
-    const struct itimerspec spec = {
-        .it_value = {.tv_sec = (time_t)(scan.interval_ns / OS_NS_PER_S),
-                     .tv_nsec = (long)(scan.interval_ns % OS_NS_PER_S)}};
-    if (scan.timer_id >= 0)
-        syscall(SYS_timer_settime, scan.timer_id, 0, &spec, NULL);
-}
-
-/* While sampling is stopped nothing ticks. any context */
+/* While sampling is stopped nothing ticks. The timer goes on to the thread that was last seen to
+ * run: it most likely runs when the timer is next due, and a thread that waits is left alone. any
+ * context */
 void scan_timer_ticked(void)
 {
+    recording_place(&session.recording); /* it has lived long enough to be worth a file */
     if (__atomic_load_n(&session.is_off, __ATOMIC_RELAXED) != 0)
         return;
-    scan_thread_ticked(os_clock_ns(CLOCK_MONOTONIC));
+    if (is_due(os_clock_ns(CLOCK_MONOTONIC)))
+        scan_now();
+    lock();
+    pid_t runner = __atomic_load_n(&scan.runner, __ATOMIC_RELAXED);
+    if (runner != 0 && thread_of_tid(runner) != NULL)
+        timer_move(runner);
     scan.interval_ns = scan.found ? LOOK_EVERY_NS : 2 * scan.interval_ns;
-    if (scan.interval_ns > scan.longest_ns)
-        scan.interval_ns = scan.longest_ns;
+    if (scan.interval_ns > LOOK_SELDOM_NS)
+        scan.interval_ns = LOOK_SELDOM_NS;
     timer_set();
-}
-
-/* Waits for a look that is being taken. any context */
-SIGNAL_SAFE static void busy_wait(void)
-{
-    for (unsigned n = 1; __atomic_exchange_n(&scan.busy, 1, __ATOMIC_ACQUIRE) != 0; n++)
-        thread_wait_a_moment(n);
+    unlock();
 }
 
 /* any context */
 void scan_go_on(void)
 {
-    busy_wait();
+    lock();
     reap(false);
     read_folder(true);
-    __atomic_store_n(&scan.busy, 0, __ATOMIC_RELEASE);
     scan.interval_ns = LOOK_EVERY_NS;
     timer_set();
+    unlock();
 }
 
 /* HOOK */
@@ -217,66 +296,76 @@ void scan_cover_new(pid_t tid)
     const uint64_t all = ~UINT64_C(0);
     uint64_t saved;
     os_sigmask(SIG_BLOCK, &all, &saved);
-    busy_wait();
+    lock();
     if (session_phase() == SESSION_RUNNING && session_is_ours() && thread_of_tid(tid) == NULL)
         cover(tid, 0);
-    __atomic_store_n(&scan.busy, 0, __ATOMIC_RELEASE);
+    unlock();
+    os_sigmask(SIG_SETMASK, &saved, NULL);
+}
+
+/* HOOK */
+void scan_thread_ends(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t saved;
+    pid_t tid = tls_gettid();
+    if (likely(__atomic_load_n(&scan.target, __ATOMIC_RELAXED) != tid))
+        return;
+    os_sigmask(SIG_BLOCK, &all, &saved);
+    lock();
+    for (struct thread *t = thread_slots(); t != NULL && scan.target == tid; t = t->next_slot)
+        if (t->tid != tid && __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE)
+            timer_move(t->tid);
+    timer_set();
+    unlock();
     os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
 /* SETUP */
 void scan_existing(void)
 {
-    read_folder(true);
-}
-
-/* Since Linux 6.4 the signal of a timer goes to the running thread, if that takes it. SETUP, HOOK
- */
-static bool timer_signals_running_thread(void)
-{
-    struct utsname names;
-    unsigned major = 0, minor = 0;
-    if (uname(&names) != 0)
-        return false;
-    const char *c = names.release;
-    while (*c >= '0' && *c <= '9')
-        major = major * 10 + (unsigned)(*c++ - '0');
-    if (*c == '.')
-        c++;
-    while (*c >= '0' && *c <= '9')
-        minor = minor * 10 + (unsigned)(*c++ - '0');
-    return major > 6 || (major == 6 && minor >= 4);
+    if (__libc_single_threaded == 0)
+        read_folder(true);
 }
 
 /* SETUP, HOOK */
 void scan_start(void)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = session.options.signo};
-    int timer_id = -1;
-    event.sigev_value.sival_ptr = &marker;
-    scan.busy = 0; /* in a forked child: of a thread that is not there */
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t saved;
+    os_sigmask(SIG_BLOCK, &all, &saved);
+    lock();
     scan.next_ns = 0;
     scan.interval_ns = LOOK_EVERY_NS;
-    scan.longest_ns = timer_signals_running_thread() ? LOOK_SELDOM_NS : LOOK_DISTURBS_NS;
-    scan.timer_id =
-        syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer_id) == 0 ? timer_id : -1;
+    timer_make(tls_gettid());
     timer_set();
+    unlock();
+    os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
 /* HOOK, EXIT */
 void scan_stop(void)
 {
-    const uint64_t ours = os_signal_bit(session.options.signo);
-    uint64_t before = 0;
+    const uint64_t all = ~UINT64_C(0), ours = os_signal_bit(session.settings.signo);
+    uint64_t before;
     if (scan.timer_id < 0)
         return;
-    syscall(SYS_timer_delete, scan.timer_id);
+    os_sigmask(SIG_BLOCK, &all, &before);
+    lock();
+    os_call(SYS_timer_delete, scan.timer_id);
     scan.timer_id = -1;
-    /* A tick already sent is taken at the change of a mask; not where the program has our signal
-     * blocked in truth, or it would take what was held back, too. */
-    os_sigmask(SIG_BLOCK, &ours, &before);
-    if ((before & ours) != 0)
-        return;
-    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+    unlock();
+    /* A tick already sent to this thread is delivered when the mask changes; not where the program
+     * itself has our signal blocked, or what it holds back would be delivered too. */
+    if ((before & ours) == 0)
+        os_sigmask(SIG_UNBLOCK, &ours, NULL);
     os_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* HOOK */
+void scan_abandon(void)
+{
+    scan.busy = 0;
+    scan.timer_id = -1;
+    scan.runner = 0;
 }

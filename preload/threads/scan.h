@@ -1,20 +1,26 @@
-/* scan.h - threads that did not come by pthread_create are found and covered: those that were there
+/* scan.h - finds and covers threads that did not come by pthread_create: those that were there
  * before us, and those made by a raw clone (runtimes of their own, Go).
  *
- *   at the start          all that are there
- *   clone() of libc       at once (hooks/threads.c)
- *   a raw clone           by a look at /proc/self/task, at a tick: of a thread we know, or of a
- * timer on the CPU time of the whole process, which is taken by whatever thread runs
+ *   at the start       all that are there
+ *   clone() of libc    at once (hooks/threads.c)
+ *   a raw clone        by a look at /proc/self/task, at a tick: of a thread we know, or of a timer
+ *                      on the CPU time of the whole process
  *
  * A look is a question how many threads there are; only when that is not what we know, the folder
- * is read. It comes at most every 10 ms, and never costs more than a percent of the time. The timer
- * is put off further the longer nothing is found. Where a kernel (before 6.4) gives the timer's
- * signal to the first thread though it waits, it is put off to seconds, so as not to disturb.
- * A thread found is sampled from its birth: its first sample weighs all it used until then. One
- * that came and went between two looks is in no sample, and missing in what is explained. Context
- * scan_existing: SETUP. scan_start: SETUP, HOOK. scan_stop: HOOK, EXIT. The rest: any. */
-#ifndef SAMPLER_PRELOAD_THREADS_SCAN_H
-#define SAMPLER_PRELOAD_THREADS_SCAN_H
+ * is read. Looks come at most every 10 ms, and never cost more than a percent of the CPU time. The
+ * longer nothing is found, the later the timer's next look, up to 100 ms of CPU time. Its signal
+ * goes to the thread that was last seen to run, so as not to disturb one that waits.
+ *
+ * A thread found is sampled from its birth: its first sample weighs everything it used until then.
+ * One that came and went between two looks is in no sample, and missing from what is accounted for.
+ *
+ * Lock       one look at a time. scan_now skips a second one at the same time, as it would see the
+ *            same; the others wait for the first to end.
+ * Context    scan_existing: SETUP. scan_start: SETUP, HOOK. scan_stop: HOOK, EXIT. scan_cover_new,
+ *            scan_thread_ends: HOOK. scan_abandon: HOOK, the only thread. The rest: any, with all
+ *            signals blocked. */
+#ifndef SAMPLER_SCAN_H
+#define SAMPLER_SCAN_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -26,29 +32,36 @@
 /* Covers the threads that were there before us: their CPU time counts from now on. */
 void scan_existing(void);
 
-/* The timer on the process's CPU time; after a fork and after an exec that failed, too. */
+/* Starts the timer on the process's CPU time; also after a fork, and after an exec that failed. */
 void scan_start(void);
 
-/* No tick of the timer is pending when it returns. */
+/* Deletes the timer. None of its ticks is pending for this thread when this returns, unless the
+ * program has our signal blocked. */
 void scan_stop(void);
 
-/* Whether the signal is the timer's. */
+/* Forgets the timer and the lock: this is a forked child, which has neither the one nor whoever may
+ * hold the other; or no scan has begun again since scan_stop. */
+void scan_abandon(void);
+
+/* Whether a signal is of our timer. any context */
 SIGNAL_SAFE bool scan_sent(const siginfo_t *info);
 
-/* The timer's tick. */
+/* What to do at the timer's tick. */
 SIGNAL_SAFE void scan_timer_ticked(void);
 
-/* A thread we know ticked, at CLOCK_MONOTONIC now_ns. */
+/* A thread we know ticked at CLOCK_MONOTONIC now_ns: looks, if it is time. */
 SIGNAL_SAFE void scan_thread_ticked(uint64_t now_ns);
 
-/* A look, now. All signals blocked. */
+/* A look, now. */
 SIGNAL_SAFE void scan_now(void);
 
-/* Sampling goes on after a stop: what has come meanwhile is covered, from now on. All signals
- * blocked. */
+/* Sampling resumes after a stop: what has come meanwhile is covered, its CPU time from now on. */
 SIGNAL_SAFE void scan_go_on(void);
 
-/* Thread `tid` has just been made by someone else than pthread_create. */
+/* The calling thread is about to end: the timer's signal goes to another from now on. */
+void scan_thread_ends(void);
+
+/* Thread `tid` has just been created by something other than pthread_create: covers it. */
 void scan_cover_new(pid_t tid);
 
 #endif

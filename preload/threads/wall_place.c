@@ -1,12 +1,17 @@
-/* wall_place.c - see watcher.h: stacks of system calls that are known again without being
- * walked. */
+/* wall_place.c - see wall_place.h.
+ *
+ * The kernel shows a blocked thread's pc after its `syscall`; our handler, which interrupts the
+ * same call, finds the pc there or back on the instruction. Both are brought to the address after
+ * it, and the handler's stack pointer is then what the kernel shows too. */
+#include "threads/wall_place.h"
+
 #include <errno.h>
 #include <string.h>
 #include <ucontext.h>
 
 #include "sys/os.h"
 #include "threads/thread.h"
-#include "threads/watcher.h"
+#include "threads/wall_state.h"
 #include "unwind/memory.h"
 
 #define WORD_BYTES sizeof(uint64_t)
@@ -14,8 +19,8 @@
 #if defined(__x86_64__)
 
 /* The pc that the kernel shows for the system call the thread is in, 0 when it is in none.
- * `syscall` leaves the address behind it in rcx; a call to be made again has the pc on the
- * instruction once more, one that was broken off has it behind. SIGNAL */
+ * `syscall` leaves the address after it in rcx; a call to be made again has the pc on the
+ * instruction, an interrupted one has it after. SIGNAL */
 SIGNAL_SAFE static uint64_t call_pc(const ucontext_t *context)
 {
     const greg_t *registers = context->uc_mcontext.gregs;
@@ -86,26 +91,12 @@ void wall_note_place(struct thread *thread, const void *context, const struct un
         return;
     for (uint32_t i = 0; i < WALL_PLACES; i++)
         if (wall->places[i].node == thread->last_node && wall->places[i].sp == sp)
-            wall->next_place = i; /* the same once more: what was compared was not the same */
+            wall->next_place = i; /* known, but it did not compare as the same: replace it */
     struct wall_place *place = &wall->places[wall->next_place % WALL_PLACES];
     wall->next_place = (wall->next_place + 1) % WALL_PLACES;
     place->sp = sp;
     place->pc = pc;
     place->node = place_fill(wall, place, frames, n_frames) ? thread->last_node : 0;
-}
-
-/* SIGNAL */
-uint64_t wall_steps(struct wall *wall, uint64_t cpu_ns)
-{
-    uint64_t off_ns = os_clock_ns(CLOCK_MONOTONIC) - cpu_ns - wall->wait_ns;
-    wall->off_saved_ns = off_ns;
-    return grid_advance(&wall->off, off_ns);
-}
-
-/* SIGNAL */
-uint64_t wall_wait_steps(struct wall *wall)
-{
-    return grid_advance(&wall->wait, wall->wait_ns);
 }
 
 /* The watcher */

@@ -1,4 +1,7 @@
-/* watcher.c - see watcher.h: the watcher. */
+/* watcher.c - see watcher.h.
+ *
+ * Runs on a thread of its own, which no hook made: it has no slot, no clock and takes none of our
+ * signals. It ends when the process does, or when it would be the last thread left. */
 #include "threads/watcher.h"
 
 #include <errno.h>
@@ -8,30 +11,34 @@
 #include <sys/prctl.h>
 
 #include "clock/engine.h"
-#include "process/session.h"
+#include "state/run.h"
 #include "sys/libc_real.h"
 #include "sys/os.h"
 #include "threads/sample.h"
-#include "threads/thread.h"
+#include "threads/slots.h"
+#include "threads/wall_place.h"
+#include "threads/wall_state.h"
 
 #define WATCHER_STACK_BYTES ((size_t)128 * 1024)
 #define LOCKED_BY_WATCHER 2u
 
-/* A thread that has been blocked for a while is looked at again after a small part of that. */
+/* A thread that has been blocked for a while is looked at again after a small part of that time. */
 #define BLOCKED_PART 64u
 #define LONG_NS UINT64_C(256000000)
 #define LONG_PART 16u
 #define LOOK_MAX_NS UINT64_C(64000000)
 
-/* The watcher wakes at least that often, for threads that are new. */
+/* The watcher wakes at least this often, for threads that are new. */
 #define SLEEP_MAX_NS UINT64_C(16000000)
 
-/* How much of a blocked thread's time a kill may cost. */
+/* How much of a blocked thread's time SIGKILL may cost. */
 #define FLUSH_NS UINT64_C(1000000000)
 
+/* The scheduler's slice that the watcher asks for. */
 #define SLICE_NS UINT64_C(100000)
 
-/* Who waits that long for a processor had it taken from him; who is woken gets one sooner. */
+/* A thread that waits this long for a processor had it taken away; one that wakes gets one
+ * sooner. */
 #define PREEMPTED_NS UINT64_C(1000000)
 
 /* CPU time a thread may use on its way back from our handler into the call it was in. */
@@ -43,45 +50,14 @@ static pid_t watcher_tid; /* 0 = none; atomic */
 static pid_t watcher_pid;
 
 /* any context */
-struct wall *wall_create(void)
-{
-    return os_map(sizeof(struct wall));
-}
-
-/* any context */
-void wall_reset(struct wall *wall, uint64_t cpu_ns)
-{
-    uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
-    for (uint32_t i = 0; i < WALL_PLACES; i++)
-        wall->places[i].node = 0;
-    wall->next_place = 0;
-    wall->found_cpu_ns = 0;
-    wall->found_in_call = false;
-    wall->stand_node = 0;
-    wall->cpu_ns = cpu_ns;
-    wall->seen_ns = now_ns;
-    wall->moved_ns = now_ns;
-    wall->wait_ns = 0;
-    wall->queued_ns = 0;
-    wall->n_runs = 0;
-    wall->ran = false;
-    grid_init(&wall->wait, session.options.step, 0, os_random());
-    wall->off_seen_ns = now_ns - cpu_ns;
-    wall->off_saved_ns = now_ns - cpu_ns;
-    grid_init(&wall->off, session.options.step, now_ns - cpu_ns, os_random());
-    __atomic_store_n(&wall->next_look_ns, 0, __ATOMIC_RELAXED);
-}
-
-/* any context */
-bool wall_is_watcher(pid_t tid)
+bool watcher_is(pid_t tid)
 {
     return tid != 0 && __atomic_load_n(&watcher_tid, __ATOMIC_ACQUIRE) == tid;
 }
 
-/* ---- the watcher's view of one thread
- * ------------------------------------------------------------ */
+/* ---- the watcher's view of one thread ------------------------------------------------------- */
 
-/* First the mark, then the question whether the thread still is to be written for: whoever ends it
+/* First the mark, then the question whether the thread may still be written for: whoever ends it
  * stores that first and then looks for the mark. */
 static bool thread_lock(struct thread *thread)
 {
@@ -101,7 +77,7 @@ static void thread_unlock(struct thread *thread)
     __atomic_store_n(&thread->in_handler, 0, __ATOMIC_SEQ_CST);
 }
 
-/* What it was off the processor up to `off_ns` was at `node`. Locked. */
+/* Credits its time off the processor up to `off_ns` to `node`. Locked. */
 static void credit_until(struct thread *thread, uint64_t off_ns, uint32_t node, uint64_t now_ns)
 {
     struct wall *wall = thread->wall;
@@ -123,7 +99,7 @@ static void sample_at(struct thread *thread, uint32_t node, uint64_t off_ns, uin
         sample_known(thread, now_ns, steps, node);
 }
 
-/* A number of the line, and moves on behind it and the blank. */
+/* The next number of the line; advances *at past it and the blank. */
 static uint64_t number_next(const char **at, uint64_t base)
 {
     uint64_t number = 0;
@@ -145,7 +121,7 @@ static enum where ask_kernel(const struct thread *thread, uint64_t *sp, uint64_t
     char line[256];
     if (thread->clock.look_fd < 0)
         return WHERE_UNKNOWN;
-    long n = syscall(SYS_pread64, thread->clock.look_fd, line, sizeof line - 1, 0);
+    long n = os_call(SYS_pread64, thread->clock.look_fd, line, sizeof line - 1, 0);
     if (n <= 0)
         return WHERE_UNKNOWN;
     line[n] = '\0';
@@ -166,8 +142,8 @@ struct look {
     bool moved; /* it has had the processor since the last look */
 };
 
-/* Whether its last node is where it still is: it has had no processor time since but for the way
- * back from our handler. */
+/* Whether it is still at its last node: it has had no processor time since, except for the way back
+ * from our handler. */
 static bool is_where_it_was(const struct thread *thread, uint64_t cpu_ns)
 {
     const struct wall *wall = thread->wall;
@@ -181,7 +157,7 @@ static uint32_t known_node(struct thread *thread, enum where where, uint64_t sp,
 {
     if (where == WHERE_IN_CALL)
         return wall_find_place(thread->wall, sp, pc);
-    /* One that runs is where it was if it got no processor since. */
+    /* One that runs is where it was, if it has had no processor since. */
     bool stands = where == WHERE_UNKNOWN ? thread->wall->found_in_call : !look->moved;
     return stands && is_where_it_was(thread, look->cpu_ns) ? thread->last_node : 0;
 }
@@ -192,7 +168,7 @@ static bool read_waits(const struct thread *thread, uint64_t *queued_ns, uint64_
     char line[80];
     if (thread->clock.wait_fd < 0)
         return false;
-    long n = syscall(SYS_pread64, thread->clock.wait_fd, line, sizeof line - 1, 0);
+    long n = os_call(SYS_pread64, thread->clock.wait_fd, line, sizeof line - 1, 0);
     if (n <= 0)
         return false;
     line[n] = '\0';
@@ -203,9 +179,9 @@ static bool read_waits(const struct thread *thread, uint64_t *queued_ns, uint64_
     return true;
 }
 
-/* `runs`: it computes now. If it did so at the last look, then what it waited since then, to go
- * on with that, is not blocked time; nor is time that was taken from it while it kept its
- * processor. It may also have waited when a call woke it: the length tells. Locked. */
+/* `runs`: it computes now. If it did at the last look too, then what it waited since then, in order
+ * to continue, is not blocked time; nor is time that was taken from it while it kept its processor.
+ * It may also have waited after a call woke it: the length distinguishes the two. Locked. */
 static void tell_waits_apart(struct thread *thread, struct look *look, bool runs)
 {
     struct wall *wall = thread->wall;
@@ -225,8 +201,8 @@ static void tell_waits_apart(struct thread *thread, struct look *look, bool runs
     look->off_ns -= waited_ns;
 }
 
-/* It has moved since the last look, or it was not known then where it stands. True when it is to
- * sample itself. Locked. */
+/* It has moved since the last look, or where it stood then was not known. True when it is to sample
+ * itself. Locked. */
 static bool settle(struct thread *thread, struct look *look)
 {
     struct wall *wall = thread->wall;
@@ -235,9 +211,10 @@ static bool settle(struct thread *thread, struct look *look)
     uint32_t stood_at = wall->stand_node;
     if (look->moved)
         tell_waits_apart(thread, look, where == WHERE_RUNNING);
-    /* Up to the last look it stood there for sure. What it was off since then goes to where it is
-     * found to block next, as with any sampling; after a long pause most of it is of before. */
-    bool is_late = look->now_ns - wall->seen_ns > 2 * session.options.period_ns;
+    /* Up to the last look it stood there for certain. Its time off since then goes to where it is
+     * found to block next, as with any sampling; after a long pause most of it belongs to the place
+     * before. */
+    bool is_late = look->now_ns - wall->seen_ns > 2 * session.settings.period_ns;
     credit_until(thread, is_late ? look->off_ns : wall->off_seen_ns, stood_at, look->now_ns);
     wall->stand_node = 0;
     wall->ran = where == WHERE_RUNNING;
@@ -253,7 +230,7 @@ static void look_at_moved(struct thread *thread, struct look *look)
 {
     struct wall *wall = thread->wall;
     if (!thread_lock(thread))
-        return; /* it samples itself just now */
+        return; /* it is sampling itself */
     bool needs_signal = settle(thread, look);
     wall->cpu_ns = look->cpu_ns;
     wall->moved_ns = look->now_ns;
@@ -262,7 +239,7 @@ static void look_at_moved(struct thread *thread, struct look *look)
     wall->next_look_ns = 0;
     thread_unlock(thread);
     if (needs_signal)
-        clock_wall_send(thread->tid);
+        clock_wall_send(thread->tid, session.settings.signo);
 }
 
 static void look_at_standing(struct thread *thread, struct look *look)
@@ -276,7 +253,7 @@ static void look_at_standing(struct thread *thread, struct look *look)
     wall->seen_ns = look->now_ns;
     wall->off_seen_ns = look->off_ns;
     uint64_t next_ns = look->now_ns + (pause_ns < LOOK_MAX_NS ? pause_ns : LOOK_MAX_NS);
-    /* Many of them at once: it is each waking that costs. */
+    /* At a common moment for many of them: what costs is each waking. */
     if (pause_ns > SLEEP_MAX_NS / 4)
         next_ns += SLEEP_MAX_NS - next_ns % SLEEP_MAX_NS;
     wall->next_look_ns = next_ns;
@@ -284,10 +261,10 @@ static void look_at_standing(struct thread *thread, struct look *look)
         credit_until(thread, look->off_ns, wall->stand_node, look->now_ns);
     thread_unlock(thread);
     if (needs_signal)
-        clock_wall_send(thread->tid);
+        clock_wall_send(thread->tid, session.settings.signo);
 }
 
-/* When it wants to be looked at again; 0 = at the next tick. */
+/* When it is to be looked at again; 0 = at the next tick. */
 static uint64_t look_at(struct thread *thread, uint64_t now_ns)
 {
     struct wall *wall = thread->wall;
@@ -309,24 +286,10 @@ static uint64_t look_at(struct thread *thread, uint64_t now_ns)
     return wall->next_look_ns;
 }
 
-/* HOOK, EXIT: its handler is silent */
-void wall_settle(struct thread *thread, uint64_t cpu_ns)
-{
-    struct wall *wall = thread->wall;
-    uint64_t off_ns = os_clock_ns(CLOCK_MONOTONIC) - cpu_ns - wall->wait_ns;
-    uint64_t steps = grid_advance(&wall->off, off_ns) + grid_advance(&wall->wait, wall->wait_ns);
-    uint32_t node = wall->stand_node != 0 ? wall->stand_node : thread->last_node;
-    wall->off_saved_ns = off_ns;
-    if (steps != 0 && node != 0)
-        sample_credit(thread, os_clock_ns(CLOCK_MONOTONIC), steps, node);
-    else if (steps != 0)
-        recording_count(&session.recording.header->lost[CAPTURE_LOST_TAIL], steps);
-}
+/* ---- the watcher itself ---------------------------------------------------------------------- */
 
-/* ---- the watcher
- * --------------------------------------------------------------------------------- */
-
-/* Looks at all threads; when the first wants to be looked at again, UINT64_MAX if there is none. */
+/* Looks at all threads. Returns when the first is to be looked at again, UINT64_MAX if there is
+ * none. */
 static uint64_t look_at_all(void)
 {
     uint64_t soonest_ns = UINT64_MAX;
@@ -351,8 +314,8 @@ static bool has_no_thread(void)
     return true;
 }
 
-/* Short slices let it preempt threads that compute, as soon as it wakes: it takes some microseconds
- * and sleeps again. Linux 6.12 knows them; elsewhere nothing changes. */
+/* Short slices let it preempt threads that compute as soon as it wakes: it takes some microseconds
+ * and sleeps again. Linux 6.12 has them; elsewhere nothing changes. */
 static void ask_for_short_slices(void)
 {
     struct {
@@ -365,20 +328,20 @@ static void ask_for_short_slices(void)
         uint64_t deadline;
         uint64_t period;
     } attributes = {.size = sizeof attributes};
-    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+    if (os_call(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
         attributes.policy != SCHED_OTHER)
         return;
     attributes.runtime = SLICE_NS;
-    syscall(SYS_sched_setattr, 0, &attributes, 0);
+    os_call(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/* Our signals go to the program's threads; libc's own two are for every thread (setuid). */
+/* All signals go to the program's threads; only libc's own two are for every thread (setuid). */
 static void prepare_watcher(void)
 {
     const uint64_t all_but_libc = ~(os_signal_bit(32) | os_signal_bit(33));
     os_sigmask(SIG_SETMASK, &all_but_libc, NULL);
-    prctl(PR_SET_NAME, "sampler-wall");
-    prctl(PR_SET_TIMERSLACK, 1UL);
+    os_prctl(PR_SET_NAME, (unsigned long)"sampler-wall");
+    os_prctl(PR_SET_TIMERSLACK, 1);
     ask_for_short_slices();
     __atomic_store_n(&watcher_tid, os_gettid(), __ATOMIC_RELEASE);
 }
@@ -389,15 +352,16 @@ static struct timespec timespec_of(uint64_t ns)
                              .tv_nsec = (long)(ns % OS_NS_PER_S)};
 }
 
-/* Ends with the process; or with the last of its threads, which would otherwise not end it. */
+/* Ends with the process; or with the last of its threads, as the process would not end
+ * otherwise. */
 static void *watch(void *unused)
 {
-    const uint64_t period_ns = session.options.period_ns;
+    const uint64_t period_ns = session.settings.period_ns;
     prepare_watcher();
     uint64_t tick_ns = os_clock_ns(CLOCK_MONOTONIC);
     for (;;) {
         const struct timespec at = timespec_of(tick_ns + os_random() % period_ns);
-        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+        os_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
         uint32_t phase = session_phase();
         if (phase == SESSION_ENDED)
             break;
@@ -417,7 +381,7 @@ static void *watch(void *unused)
 }
 
 /* SETUP, HOOK */
-bool wall_start(void)
+bool watcher_start(void)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -433,14 +397,14 @@ bool wall_start(void)
         watcher_pid = os_getpid();
         /* Known by its id before anybody counts threads. */
         while (__atomic_load_n(&watcher_tid, __ATOMIC_ACQUIRE) == 0)
-            syscall(SYS_sched_yield);
+            os_call(SYS_sched_yield);
     }
     errno = error;
     return error == 0;
 }
 
 /* HOOK */
-void wall_stop(bool is_child)
+void watcher_stop(bool is_child)
 {
     if (is_child) {
         watcher_pid = 0;
@@ -448,5 +412,5 @@ void wall_stop(bool is_child)
         looking = 0;
     }
     while (__atomic_load_n(&looking, __ATOMIC_SEQ_CST) != 0)
-        syscall(SYS_sched_yield);
+        os_call(SYS_sched_yield);
 }

@@ -1,29 +1,28 @@
 /* arch.h - what unwinding has to know about a processor.
  *
- * Adding an architecture: 1. a column of the numbers below (its DWARF register numbers, from its
- * psABI); 2. a file arch_NAME.c with the functions below; 3. its name in preload/CMakeLists.txt,
- * which picks the file by CMAKE_SYSTEM_PROCESSOR; 4. test_unwind_arch.c grows the instruction bytes
- * it recognises.
+ * Adding an architecture:
+ *   1. a column of the numbers below (and of cfi/registers.h);
+ *   2. a file arch_NAME.c with the functions below;
+ *   3. its name in preload/CMakeLists.txt;
+ *   4. the instruction bytes it recognises, in test_unwind_step.c.
+ *
  * Context    SIGNAL, all of it; pure functions except arch_registers_init and
- * arch_signal_frame_read. */
-#ifndef SAMPLER_PRELOAD_UNWIND_ARCH_H
-#define SAMPLER_PRELOAD_UNWIND_ARCH_H
+ *            arch_signal_frame_read. */
+#ifndef SAMPLER_UNWIND_ARCH_H
+#define SAMPLER_UNWIND_ARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cfi/registers.h"
 #include "sys/context.h"
 
 #if defined(__x86_64__)
-#define ARCH_N_REGISTERS 17u /* rax rdx rcx rbx rsi rdi rbp rsp r8..r15, return address */
-#define ARCH_FP 6u           /* rbp                                                     */
-#define ARCH_SP 7u           /* rsp                                                     */
-#define ARCH_PC 16u          /* the return address column                               */
 #define ARCH_RED_ZONE_BYTES 128u
-#define ARCH_RA_OFFSET (-8) /* where a call leaves the return address, from the cfa    */
+#define ARCH_RA_OFFSET (-8) /* where a call leaves the return address, from the cfa */
 #else
-#error "arch.h: this architecture has no description yet"
+#error "unwind/arch.h: this architecture has no description yet"
 #endif
 
 /* Registers by DWARF number. A bit of `known` says that the value is that of the frame in question;
@@ -39,22 +38,22 @@ SIGNAL_SAFE void arch_registers_init(struct unwind_registers *registers, const v
 
 struct unwind_memory;
 
-/* The registers saved by the kernel for the signal whose trampoline is about to run with stack
- * pointer `sp`. False when they cannot be read. */
+/* The registers that the kernel saved for the signal whose trampoline is about to run with stack
+ * pointer `sp`. False when they cannot be read; *registers is then part written. */
 SIGNAL_SAFE bool arch_signal_frame_read(struct unwind_memory *memory, uint64_t sp,
                                         struct unwind_registers *registers);
 
 /* Bytes from the start of a signal trampoline to its system call instruction. */
 #define ARCH_SIGNAL_RETURN_SYSCALL 7u
 
-/* Longest byte sequence the functions below want to see in front of / from the address on. */
+/* The longest byte sequence the functions below look at, before and from the address on. */
 #define ARCH_CODE_BEFORE_BYTES 8u
 #define ARCH_CODE_FROM_BYTES 16u
 
-/* Whether the instructions at `code` (n_bytes readable) return from a signal handler. */
+/* Whether the instructions at `code` (n_bytes of them readable) return from a signal handler. */
 SIGNAL_SAFE bool arch_is_signal_return(const uint8_t *code, size_t n_bytes);
 
-/* Whether a call instruction ends right before `code_end` (n_bytes in front of it readable). */
+/* Whether a call instruction ends right before `code_end` (n_bytes before it readable). */
 SIGNAL_SAFE bool arch_is_after_call(const uint8_t *code_end, size_t n_bytes);
 
 /* Whether a direct call ends right before `code_end`: then it calls code_end + *distance. */
@@ -64,7 +63,7 @@ SIGNAL_SAFE bool arch_is_after_direct_call(const uint8_t *code_end, size_t n_byt
 SIGNAL_SAFE bool arch_is_after_indirect_call(const uint8_t *code_end, size_t n_bytes);
 
 /* Whether the code at `code` does nothing but jump elsewhere (an entry of a procedure linkage
- * table, a function that is another's tail): to code + *distance, or to where the word there
+ * table, a tail call as a whole function): to code + *distance, or to where the word there
  * points. */
 enum arch_jump { ARCH_JUMP_NONE, ARCH_JUMP_DIRECT, ARCH_JUMP_THROUGH_MEMORY };
 SIGNAL_SAFE enum arch_jump arch_jump_read(const uint8_t *code, size_t n_bytes, int64_t *distance);
@@ -73,8 +72,7 @@ SIGNAL_SAFE enum arch_jump arch_jump_read(const uint8_t *code, size_t n_bytes, i
  * are the caller's, whatever the row says. */
 SIGNAL_SAFE bool arch_is_return(const uint8_t *code, size_t n_bytes);
 
-/* What the instruction an interrupted function stands at says about its frame, for code without
- * CFI. */
+/* What the instruction at an interrupted pc shows about the frame, for code without CFI. */
 enum arch_frame_hint {
     ARCH_FRAME_UNKNOWN,
     ARCH_FRAME_AT_ENTRY, /* nothing pushed (or all popped): the return address is at *sp  */

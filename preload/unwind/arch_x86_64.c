@@ -1,4 +1,4 @@
-/* arch_x86_64.c - arch.h for x86-64 (System V psABI; instruction bytes from the Intel SDM,
+/* arch_x86_64.c - unwind/arch.h for x86-64 (System V psABI; instruction bytes from the Intel SDM,
  * volume 2). */
 #include <ucontext.h>
 
@@ -22,7 +22,7 @@ void arch_registers_init(struct unwind_registers *registers, const void *context
 bool arch_signal_frame_read(struct unwind_memory *memory, uint64_t sp,
                             struct unwind_registers *registers)
 {
-    /* The handler's `ret` took the trampoline's address off; sp points at the ucontext_t. */
+    /* The handler's `ret` has popped the trampoline's address; sp points at the ucontext_t. */
     uint64_t gregs = sp + offsetof(ucontext_t, uc_mcontext.gregs);
     for (unsigned i = 0; i < ARCH_N_REGISTERS; i++) {
         uint64_t address = gregs + sizeof(greg_t) * greg_of_register[i];

@@ -1,4 +1,9 @@
-/* expr.c - see expr.h. */
+/* expr.c - see unwind/expr.h.
+ *
+ * The operations that make sense in call frame information: numbers, registers of the frame,
+ * memory, arithmetic and jumps. Those that need a compilation unit, an object or thread-local
+ * storage (DW_OP_fbreg, call, addrx, piece ...) have no meaning there (DWARF 5, 6.4.2) and end the
+ * evaluation as BAD. A jump backward is allowed, so it is the step count that ends a loop. */
 #include "unwind/expr.h"
 
 enum {

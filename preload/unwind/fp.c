@@ -1,7 +1,8 @@
 /* fp.c - the frame-pointer engine: cheap, for programs built with frame pointers throughout.
  *
- * The chain must lie on the thread's own stack, aligned, and go outward; nothing else is checked,
- * so code without frame pointers is skipped in silence (its caller is missing, not wrong). */
+ * The chain must lie on the thread's own stack, aligned, and lead outward; nothing else is checked,
+ * so code without frame pointers is skipped silently (its caller is missing, not wrong). Rules are
+ * looked up only for the module of a pc and to recognise the outermost frame. */
 #include "capture.h"
 #include "unwind/modules.h"
 #include "unwind/thread.h"

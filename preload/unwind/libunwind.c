@@ -3,9 +3,8 @@
  * Loaded with dlopen(RTLD_LOCAL), never linked: its _Unwind_* in the global scope would shadow
  * libgcc's for the whole program. It cannot be made fully signal-safe: unw_step calls
  * dl_iterate_phdr, which takes the loader's lock, so a sample during dlopen, dlclose or the first
- * throw of a thread can wait for ever; and it is called through pointers. The walk therefore has a
- * section of its own, outside what check_signal_safe.sh vouches for, and is run only when the user
- * chose this engine by name. */
+ * throw of a thread can wait for ever; and it is called through pointers. The walk is therefore
+ * SIGNAL_UNSAFE_BY_CHOICE, and runs only when the user chose this engine by name. */
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <libunwind.h>
@@ -13,10 +12,10 @@
 #include <string.h>
 
 #include "capture.h"
+#include "sys/libc_real.h"
 #include "unwind/modules.h"
 #include "unwind/thread.h"
 
-#define LIBUNWIND_SECTION __attribute__((section(".text.signal_libunwind")))
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 
@@ -48,15 +47,15 @@ bool unwind_libunwind_init(const char **why)
                  symbol_find(library, TEXT(UNW_OBJ(get_reg)), &cursor_get) &&
                  symbol_find(library, TEXT(UNW_OBJ(is_signal_frame)), &cursor_is_signal);
     if (!found) {
-        dlclose(library);
+        libc_real()->dlclose(library);
         *why = "libunwind.so.8 lacks a function we need (1.3 or newer)";
     }
     return found;
 }
 
-LIBUNWIND_SECTION struct unwind_result unwind_libunwind_walk(struct unwind_thread *thread,
-                                                             const void *context,
-                                                             const struct unwind_frame **frames)
+SIGNAL_UNSAFE_BY_CHOICE struct unwind_result
+unwind_libunwind_walk(struct unwind_thread *thread, const void *context,
+                      const struct unwind_frame **frames)
 {
     unw_cursor_t *cursor = (unw_cursor_t *)thread->cursor;
     uint32_t generation = (uint32_t)modules_generation();
@@ -80,7 +79,7 @@ LIBUNWIND_SECTION struct unwind_result unwind_libunwind_walk(struct unwind_threa
         thread->found.frames[result.n_frames++] =
             (struct unwind_frame){.pc = pc, .module = entry->module, .exact = entry->exact};
         int step = cursor_step(cursor);
-        exact = cursor_is_signal(cursor) > 0; /* told of the frame a step has just left */
+        exact = cursor_is_signal(cursor) > 0; /* it answers for the frame just left */
         if (step < 0)
             result.cut = CAPTURE_CUT_NO_RULE;
         if (step <= 0)

@@ -1,20 +1,18 @@
-/* memory.c - see memory.h. */
+/* memory.c - see unwind/memory.h. */
 #include "unwind/memory.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
+#include "sys/os.h"
 #include "unwind/arch.h"
 
 /* Pages probed by one call, and calls for one sample: how far a stack may have grown since the last
- * one for plain loads to go on (16 MB; beyond it the walk uses copies, which is slower, not wrong).
- */
+ * one and still be read by plain loads (16 MB; beyond it the walk uses copies, which is slower, not
+ * wrong). */
 #define PROBE_PAGES 64u
 #define PROBE_CALLS_MAX 64u
 #define STACK_MAX_BYTES (1ull << 30)
@@ -23,17 +21,15 @@
 extern void
     *__libc_stack_end; // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): glibc's
 
-/* Set once process_vm_readv was refused. Written and read by any thread, relaxed: both ways work.
- */
+/* Set once process_vm_readv was refused. Written and read by any thread, relaxed: both ways
+ * work. */
 static _Atomic bool copy_refused;
 
-/* Copies by process_vm_readv up to n pieces of one byte each (to one buffer); how many were read.
- */
+/* Copies up to n pieces into one buffer by process_vm_readv; how many bytes were read, or -1. */
 SIGNAL_SAFE static ssize_t pieces_copy(void *to, size_t to_bytes, const struct iovec *from,
                                        unsigned n)
 {
-    const struct iovec local = {.iov_base = to, .iov_len = to_bytes};
-    ssize_t n_copied = process_vm_readv(getpid(), &local, 1, from, n, 0);
+    long n_copied = os_copy(to, to_bytes, from, n);
     if (n_copied < 0 && errno != EFAULT)
         atomic_store_explicit(&copy_refused, true, memory_order_relaxed);
     return n_copied;
@@ -43,10 +39,10 @@ SIGNAL_SAFE static ssize_t pieces_copy(void *to, size_t to_bytes, const struct i
  * (invalid) first argument, so EINVAL means readable, EFAULT not, and nothing changes. */
 SIGNAL_SAFE static bool word_probe(uint64_t address)
 {
-    return syscall(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != 0 && errno == EINVAL;
+    return os_call(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != 0 && errno == EINVAL;
 }
 
-/* As memory_copy, where process_vm_readv is not to be had. */
+/* As memory_copy, where process_vm_readv is refused. */
 SIGNAL_SAFE static bool probed_copy(uint8_t *to, uint64_t address, size_t n_bytes)
 {
     for (size_t done = 0; done < n_bytes;) {
@@ -158,7 +154,7 @@ static bool sp_is_on_main_stack(uint64_t sp, uint64_t main_end)
 {
     struct rlimit limit;
     uint64_t size_bytes = STACK_MAX_BYTES;
-    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size_bytes)
+    if (os_limit_get(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size_bytes)
         size_bytes = limit.rlim_cur;
     /* A thread's descriptor lies above its stack, the first one's below: the limit alone may reach
      * down to stacks of threads, if the program raised it while running. */

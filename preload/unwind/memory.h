@@ -9,13 +9,15 @@
  * a system call that does nothing but read it, then loaded (the one case in which another thread's
  * munmap in between could still fault).
  *
- * The lower bound of a stack is not asked from anyone (that would take /proc or malloc): it is the
- * deepest page seen readable so far, and grows downward when a sample finds the stack pointer
- * below it and every page in between readable; a guard page therefore ends it.
- * Context    memory_init: SETUP. memory_bind: HOOK or SETUP, by the thread itself. The rest:
- * SIGNAL, by the thread that owns it. */
-#ifndef SAMPLER_PRELOAD_UNWIND_MEMORY_H
-#define SAMPLER_PRELOAD_UNWIND_MEMORY_H
+ * The lower bound of a stack is not looked up (that would take /proc or malloc): it is the
+ * deepest page seen readable so far, and moves downward when a sample finds the stack pointer below
+ * it and every page in between readable; so a guard page ends it.
+ *
+ * Context    memory_init: SETUP. memory_bind: HOOK or SETUP, by the thread itself.
+ *            memory_bind_other: any. The rest: SIGNAL, by the thread that owns it; memory_copy
+ *            needs no owner. */
+#ifndef SAMPLER_UNWIND_MEMORY_H
+#define SAMPLER_UNWIND_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,8 +38,8 @@ struct unwind_memory {
     uint64_t window_start; /* copy of [window_start, + window_bytes) of other memory              */
     uint64_t window_bytes; /* 0 = none                                                            */
     uint8_t window[MEMORY_PAGE_BYTES];
-    /* Return addresses into generated code once seen to be behind a call, by their low bits: saves
-     * two system calls a frame. Code that was replaced since is behind no frame any more. */
+    /* Return addresses into generated code once seen to have a call before them, by their low bits:
+     * saves two system calls a frame. Once code has been replaced no frame returns to it. */
     uint64_t behind_call[MEMORY_BEHIND_CALL];
 };
 
@@ -47,11 +49,11 @@ void memory_init(void);
 /* Learns the bounds of the calling thread's stack. */
 void memory_bind(struct unwind_memory *memory);
 
-/* Nothing is known of the stack. any context */
+/* Nothing is known of the stack: every word is read by a copy. any context */
 SIGNAL_SAFE void memory_bind_other(struct unwind_memory *memory);
 
-/* A walk begins, or goes on behind a signal frame, at stack pointer `sp`: sets [start, end). What
- * was copied of other memory is forgotten. */
+/* A walk begins, or continues after a signal frame, at stack pointer `sp`: sets [start, end). What
+ * was copied of other memory is forgotten, as it may have changed. */
 SIGNAL_SAFE void memory_enter(struct unwind_memory *memory, uint64_t sp);
 
 /* Copies n_bytes from anywhere; false when not all of it can be read. */

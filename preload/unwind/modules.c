@@ -1,13 +1,13 @@
 /* modules.c - see modules.h.
  *
- * Where a pc belongs is asked of _dl_find_object: lock-free, and right while other threads load and
- * unload. It is bound directly, so the library needs glibc 2.35; an older one would need a snapshot
- * of dl_iterate_phdr, taken by the hooks and published here, behind the same modules_find.
+ * _dl_find_object shows which module a pc belongs to: lock-free, and right while other threads load
+ * and unload. It is bound directly, so the library needs glibc 2.35; an older one would need a
+ * snapshot of dl_iterate_phdr, taken by the hooks and published here, for the same modules_find.
  *
  * The table: entries are handed out by a counter, filled, then entered in an open-addressed index
  * by one compare-and-swap; the loser of a race uses the winner's entry and leaves its own unused.
  * What is read of a module's memory (ELF header, program headers, note, path) is copied by
- * memory_copy, once per module: it cannot fault even if the module goes away meanwhile. */
+ * memory_copy, once per module: it cannot fault even if the module is unloaded in between. */
 #include "unwind/modules.h"
 
 #include <dlfcn.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "capture.h"
+#include "sys/os.h"
 #include "unwind/memory.h"
 
 #define INDEX_SLOTS 8192u /* power of two, twice MODULES_MAX: probing always ends */
@@ -26,6 +27,7 @@
 #define PATH_MAX_BYTES 1024u
 #define PATHS_BYTES (1u << 19)
 #define PROGRAM_HEADERS_MAX 32u
+#define PROGRAM_HEADERS_AT_ONCE 8u /* on the handler's stack */
 #define NOTE_MAX_BYTES 256u
 
 /* What an entry was made from, and for which generation that is known to hold. */
@@ -36,11 +38,17 @@ struct module_origin {
     _Atomic uint64_t generation; /* any thread, relaxed: a stale value only costs a comparison */
 };
 
-static struct module modules[MODULES_MAX + 1]; /* [0] unused */
-static struct module_origin origins[MODULES_MAX + 1];
+/* 1.9 MB of zeros at first, of which a program with twenty modules touches some 10 kB. Not in .bss,
+ * where it would count against the memory limits of programs that are never sampled. */
+struct tables {
+    struct module modules[MODULES_MAX + 1]; /* [0] unused */
+    struct module_origin origins[MODULES_MAX + 1];
+    _Atomic uint32_t index[INDEX_SLOTS]; /* ids; written once, released when filled */
+    char paths[PATHS_BYTES];
+};
+
+static struct tables *tables; /* mapped in modules_init, constant afterwards; NULL: no memory */
 static _Atomic uint32_t n_modules;
-static _Atomic uint32_t module_index[INDEX_SLOTS]; /* ids; written once, released when filled */
-static char paths[PATHS_BYTES];
 static _Atomic uint32_t paths_used;
 static _Atomic uint64_t generation = 1;
 
@@ -50,6 +58,11 @@ static uint64_t vdso_start;
 static uint64_t main_link_map;
 static uint64_t main_phdrs;
 static uint32_t main_n_phdrs;
+
+const char *modules_main_path(void)
+{
+    return main_path;
+}
 
 uint64_t modules_generation(void)
 {
@@ -63,11 +76,16 @@ void modules_unloaded(void)
 
 struct module *modules_get(uint32_t id)
 {
-    return &modules[id];
+    return &tables->modules[id];
 }
 
-void modules_init(void)
+bool modules_init(void)
 {
+    if (tables != NULL)
+        return true;
+    tables = os_map(sizeof *tables);
+    if (tables == NULL)
+        return false;
     ssize_t length = readlink("/proc/self/exe", main_path, sizeof main_path - 1);
     main_path[length < 0 ? 0 : length] = '\0';
     vdso_start = getauxval(AT_SYSINFO_EHDR);
@@ -76,7 +94,7 @@ void modules_init(void)
     struct dl_find_object found;
     if (_dl_find_object(address_pointer(getauxval(AT_ENTRY)), &found) == 0)
         main_link_map = (uint64_t)found.dlfo_link_map;
-    (void)modules_find((uint64_t)__builtin_return_address(0)); /* first use of all it calls */
+    return true;
 }
 
 /* The note NT_GNU_BUILD_ID among the notes at `address`. */
@@ -118,10 +136,10 @@ SIGNAL_SAFE static uint64_t phdrs_of_header(uint64_t address, uint32_t *n)
     return address + header.e_phoff;
 }
 
-/* Where the program headers are in memory; *n = 0 if they cannot be found. The kernel told those of
- * the program, which may have been linked so that its ELF header is not loaded. Where a module has
- * holes between its segments, what was found is the one segment the pc lies in: then the header is
- * where the first segment's file offset and address are both 0. */
+/* Where the program headers are in memory; *n = 0 if they cannot be found. Those of the program
+ * itself come from the kernel (AT_PHDR), as it may have been linked so that its ELF header is not
+ * loaded. Where a module has holes between its segments, _dl_find_object shows the one segment the
+ * pc lies in: then the header is where the first segment's file offset and address are both 0. */
 SIGNAL_SAFE static uint64_t phdrs_find(const struct module *module, uint32_t *n)
 {
     if ((module->flags & CAPTURE_MODULE_MAIN) != 0) {
@@ -145,23 +163,32 @@ SIGNAL_SAFE static void segment_add(struct module *module, struct segment segmen
         module->end = segment.end;
 }
 
+SIGNAL_SAFE static void phdr_use(struct module *module, const Elf64_Phdr *phdr)
+{
+    uint64_t start = module->bias + phdr->p_vaddr;
+    uint64_t end = start + phdr->p_memsz;
+    if (end < start)
+        return;
+    if (phdr->p_type == PT_LOAD)
+        segment_add(module, (struct segment){.start = start, .end = end, .flags = phdr->p_flags});
+    else if (phdr->p_type == PT_NOTE && module->build_id_bytes == 0)
+        (void)build_id_read(module, start, phdr->p_filesz);
+}
+
+/* Some at a time: each copy is a system call. */
 SIGNAL_SAFE __attribute__((noinline)) static void phdrs_read(struct module *module)
 {
-    uint32_t n = 0;
+    Elf64_Phdr phdrs[PROGRAM_HEADERS_AT_ONCE];
+    uint32_t n = 0, n_read;
     uint64_t address = phdrs_find(module, &n);
-    for (uint32_t i = 0; i < n && i < PROGRAM_HEADERS_MAX; i++, address += sizeof(Elf64_Phdr)) {
-        Elf64_Phdr phdr;
-        if (!memory_copy(&phdr, address, sizeof phdr))
+    if (n > PROGRAM_HEADERS_MAX)
+        n = PROGRAM_HEADERS_MAX;
+    for (uint32_t at = 0; at < n; at += n_read) {
+        n_read = n - at < PROGRAM_HEADERS_AT_ONCE ? n - at : PROGRAM_HEADERS_AT_ONCE;
+        if (!memory_copy(phdrs, address + at * sizeof *phdrs, n_read * sizeof *phdrs))
             return;
-        uint64_t start = module->bias + phdr.p_vaddr;
-        uint64_t end = start + phdr.p_memsz;
-        if (end < start)
-            continue;
-        if (phdr.p_type == PT_LOAD)
-            segment_add(module,
-                        (struct segment){.start = start, .end = end, .flags = phdr.p_flags});
-        else if (phdr.p_type == PT_NOTE && module->build_id_bytes == 0)
-            (void)build_id_read(module, start, phdr.p_filesz);
+        for (uint32_t i = 0; i < n_read; i++)
+            phdr_use(module, &phdrs[i]);
     }
 }
 
@@ -207,7 +234,8 @@ SIGNAL_SAFE static uint32_t path_length(uint64_t address)
     return 0;
 }
 
-/* Keeps a copy for good; "" when it cannot be read or the room is used up. */
+/* Keeps a copy for good; the program's own path for an empty text or one that cannot be read, ""
+ * when the room is used up. */
 SIGNAL_SAFE static const char *path_keep(uint64_t address)
 {
     uint32_t length = path_length(address);
@@ -218,7 +246,7 @@ SIGNAL_SAFE static const char *path_keep(uint64_t address)
         atomic_fetch_sub_explicit(&paths_used, length + 1, memory_order_relaxed);
         return "";
     }
-    return memory_copy(paths + at, address, length) ? paths + at : "";
+    return memory_copy(tables->paths + at, address, length) ? tables->paths + at : "";
 }
 
 /* Fills `module` with all but its id and path. False when its link map cannot be read. */
@@ -280,13 +308,13 @@ SIGNAL_SAFE static struct module *index_find(const struct dl_find_object *found,
     uint32_t slot = slot_of(found);
     *free_slot = INDEX_SLOTS;
     for (uint32_t i = 0; i < INDEX_PROBES_MAX; i++, slot = (slot + 1) % INDEX_SLOTS) {
-        uint32_t id = atomic_load_explicit(&module_index[slot], memory_order_acquire);
+        uint32_t id = atomic_load_explicit(&tables->index[slot], memory_order_acquire);
         if (id == 0) {
             *free_slot = slot;
             return NULL;
         }
-        struct module *module = &modules[id];
-        struct module_origin *origin = &origins[id];
+        struct module *module = &tables->modules[id];
+        struct module_origin *origin = &tables->origins[id];
         if (!module_holds(module, origin, found))
             continue;
         if (atomic_load_explicit(&origin->generation, memory_order_relaxed) == current)
@@ -308,22 +336,24 @@ SIGNAL_SAFE static struct module *module_add(const struct dl_find_object *found,
         atomic_fetch_sub_explicit(&n_modules, 1, memory_order_relaxed);
         return NULL;
     }
-    modules[id] = *now;
-    modules[id].id = id;
-    modules[id].path = path_keep(path_address);
-    origins[id].link_map = (uint64_t)found->dlfo_link_map;
-    origins[id].found_start = (uint64_t)found->dlfo_map_start;
-    origins[id].found_end = (uint64_t)found->dlfo_map_end;
-    atomic_store_explicit(&origins[id].generation, current, memory_order_relaxed);
+    struct module *module = &tables->modules[id];
+    struct module_origin *origin = &tables->origins[id];
+    *module = *now;
+    module->id = id;
+    module->path = path_keep(path_address);
+    origin->link_map = (uint64_t)found->dlfo_link_map;
+    origin->found_start = (uint64_t)found->dlfo_map_start;
+    origin->found_end = (uint64_t)found->dlfo_map_end;
+    atomic_store_explicit(&origin->generation, current, memory_order_relaxed);
     for (uint32_t i = 0; i < INDEX_PROBES_MAX; i++) {
         uint32_t slot = 0;
         uint32_t empty = 0;
         struct module *other = index_find(found, current, now, path_address, &slot);
         if (other != NULL || slot == INDEX_SLOTS)
             return other;
-        if (atomic_compare_exchange_strong_explicit(&module_index[slot], &empty, id,
+        if (atomic_compare_exchange_strong_explicit(&tables->index[slot], &empty, id,
                                                     memory_order_release, memory_order_relaxed))
-            return &modules[id];
+            return module;
     }
     return NULL;
 }
@@ -332,7 +362,7 @@ struct module *modules_find(uint64_t pc)
 {
     struct dl_find_object found;
     uint32_t slot = 0;
-    if (_dl_find_object(address_pointer(pc), &found) != 0)
+    if (unlikely(tables == NULL) || _dl_find_object(address_pointer(pc), &found) != 0)
         return NULL;
     uint64_t current = modules_generation();
     struct module *module = index_find(&found, current, NULL, 0, &slot);

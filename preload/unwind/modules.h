@@ -1,21 +1,19 @@
-/* modules.h - the ELF modules of the process, as the handler meets them.
+/* modules.h - the ELF modules of the process, as the handler comes across them.
  *
- *   pc -> _dl_find_object -> link map and .eh_frame_hdr -> entry of the table (added when first
- * met)
+ *   pc -> _dl_find_object -> link map, .eh_frame_hdr -> entry of the table (added when first seen)
  *
  * One process-wide table, append only; ids from 1, stable for the life of the process. An entry is
  * filled, then published by one release store, and never changes. A module unloaded and another
  * loaded at its place get two entries; a module with holes between its segments, which
  * _dl_find_object gives segment by segment, gets one.
  *
- * Generation: anything cached about a pc (a row, a module id) holds only while modules_generation()
- * stands still. It goes up when the program unloads a module (hook on dlclose).
- *
- * When full, modules_find returns NULL, and the pc counts as outside any module.
- *
- * Context: modules_init SETUP; modules_unloaded HOOK; the rest SIGNAL, any thread, no lock. */
-#ifndef SAMPLER_PRELOAD_UNWIND_MODULES_H
-#define SAMPLER_PRELOAD_UNWIND_MODULES_H
+ * Generation  anything cached about a pc (a row, a module id) holds only while modules_generation()
+ *             stands still. It goes up when the program unloads a module (hook on dlclose).
+ * When full   or without memory for a table, modules_find returns NULL: the pc counts as outside
+ *             any module, and its stack is recorded as such.
+ * Context     modules_init SETUP; modules_unloaded HOOK; the rest SIGNAL, any thread, no lock. */
+#ifndef SAMPLER_MODULES_H
+#define SAMPLER_MODULES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,21 +31,28 @@ struct module {
     uint64_t end;
     uint64_t bias; /* pc - vaddr                                                                */
     uint64_t eh_frame_hdr; /* address of .eh_frame_hdr, 0 if the module has none */
-    const char *path; /* of the link map ("" never: the program's own path is filled in); copied */
+    const char *path; /* copied from the link map, where the program's own is empty: that is filled
+                         in; "" when there is no room for paths any more */
     uint32_t build_id_bytes; /* 0..MODULE_BUILD_ID_MAX */
-    uint32_t recorded;       /* 0 or 1, atomic: a MODULE record for it is committed (recording.h) */
+    uint32_t recorded; /* 0 or 1, atomic: a MODULE record for it is committed (threads/sample.c) */
     uint8_t build_id[MODULE_BUILD_ID_MAX];
     struct segments segments; /* what of it may be read and run; none where its header is hidden */
 };
 
-void modules_init(void);
+/* Maps the table, unless that is done already. False: there is no memory for it; it may be called
+ * again. */
+bool modules_init(void);
 
 /* The module `pc` lies in, or NULL: code in no module (JIT), or the table is full. */
 SIGNAL_SAFE struct module *modules_find(uint64_t pc);
 
-/* By id, 1 <= id <= what modules_find gave out. */
+/* The program's file; "" where /proc does not show it. */
+const char *modules_main_path(void);
+
+/* By id; 1 <= id, and modules_find has returned it. */
 SIGNAL_SAFE struct module *modules_get(uint32_t id);
 
+/* The current generation, and the step to the next: a module may have been unloaded. */
 SIGNAL_SAFE uint64_t modules_generation(void);
 void modules_unloaded(void);
 

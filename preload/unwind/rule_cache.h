@@ -1,11 +1,11 @@
 /* rule_cache.h - the short rules of the pcs a thread's stacks pass through.
  *
- * Shape      Direct-mapped, one entry per slot, keyed by the address looked up (pc, or return
- *            address - 1) and the generation of the modules: unloading needs no flush. A new entry
- *            replaces the slot's old one.
- * Context    SIGNAL, by the thread that owns it. Zero bytes are an empty cache. */
-#ifndef SAMPLER_PRELOAD_UNWIND_RULE_CACHE_H
-#define SAMPLER_PRELOAD_UNWIND_RULE_CACHE_H
+ * Shape      direct-mapped, one entry per slot, keyed by the pc with its exact bit and the
+ *            generation of the modules: unloading needs no flush. A new entry replaces the slot's
+ *            old one. Zero bytes are an empty cache.
+ * Context    SIGNAL, by the thread that owns it. */
+#ifndef SAMPLER_RULE_CACHE_H
+#define SAMPLER_RULE_CACHE_H
 
 #include <stdint.h>
 
@@ -34,7 +34,7 @@ SIGNAL_SAFE static inline uint64_t rule_key(uint64_t pc, bool exact)
     return pc << 1 | exact;
 }
 
-/* The slot of pc, whatever is in it: for pc bits 0..10 ^ 11..21, as few instructions as can be, for
+/* The slot of pc, whatever is in it: pc bits 0..10 ^ 11..21. As few instructions as possible, since
  * they lie between one frame's load and the next one's. */
 SIGNAL_SAFE static inline struct rule_entry *rule_cache_slot(struct rule_cache *cache, uint64_t pc)
 {

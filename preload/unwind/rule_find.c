@@ -54,7 +54,7 @@ module_rule_make(struct unwind_thread *thread, const struct module *module, uint
     if (!module_row_find(thread, module, pc - !exact, &fde))
         return (struct unwind_rule){.kind = UNWIND_RULE_GUESS};
     struct unwind_rule rule = unwind_rule_make(&thread->row, fde.ra_column);
-    /* Where compilers get the last instruction wrong, they do so with rules of the rarer kinds
+    /* Compilers that get the row of the last instruction wrong do so with rules of the rarer kinds
      * (gcc 12: realigned functions with stack arguments, __builtin_eh_return). */
     if (exact && rule.kind == UNWIND_RULE_FULL && code_is_return(module, pc))
         return (struct unwind_rule){.cfa_offset = -ARCH_RA_OFFSET, .kind = UNWIND_RULE_SP};

@@ -1,15 +1,15 @@
-/* scan.c - leaf functions without rows that keep values in the frame pointer: assembly of
- * libgmp and the like, which pushes what it has to save and says so nowhere.
+/* scan.c - leaf functions without rows that keep values in the frame pointer: assembly of libgmp
+ * and the like, which pushes what it has to save and records that nowhere.
  *
  *   sp -> saved | saved | ... | return address | caller's frame
  *
  * The first word that passes is taken, and a word passes only if all of this holds: it is the
- * address behind a call; that call leads to code without rows shortly before pc, or its target
- * cannot be told; and from there on rows lead outward through frames that were called, to the
- * outermost one or through as many as are looked at (if the call is known to lead here, a chain of
- * frame pointers may do so in code without rows). The caller's frame pointer is then what still is
- * in the register or one of the words in between: the one with which the walk outward succeeds.
- * Any other return address into code without rows ends the search: it may be the caller's. */
+ * address after a call; that call leads to code without rows shortly before pc, or its target is
+ * not known; and from there on rows lead outward through frames that were called, to the outermost
+ * one or through VERIFY_FRAMES of them (if the call is known to lead here, a chain of frame
+ * pointers may do so in code without rows). The caller's frame pointer is then what is still in the
+ * register or one of the words in between: the one with which the walk outward succeeds. Any other
+ * return address into code without rows ends the search: it may be the caller's. */
 #include "unwind/modules.h"
 #include "unwind/thread.h"
 
@@ -17,7 +17,6 @@
 #define EXECUTE_READ (SEGMENT_EXECUTE | SEGMENT_READ)
 #define SCAN_WORDS 96u
 #define CODE_BYTES_MAX (1ull << 14) /* from a function's start to pc */
-#define FP_DISTANCE_MAX (1ull << 20)
 #define JUMPS_MAX 4u
 #define VERIFY_FRAMES 64u
 #define VERIFY_FRAMES_MIN 3u
@@ -36,7 +35,7 @@ struct scan {
     struct unwind_state leaf;
 };
 
-/* Where a call of `target` ends up behind jumps that only pass it on; 0: cannot be told. */
+/* Where a call of `target` ends up after jumps that only pass it on; 0 when that is not known. */
 SIGNAL_SAFE static uint64_t target_follow(struct unwind_memory *memory, uint64_t target)
 {
     for (unsigned i = 0; i < JUMPS_MAX; i++) {
@@ -118,7 +117,7 @@ SIGNAL_SAFE static bool caller_find(struct scan *scan, uint64_t slot, uint64_t r
     for (uint64_t at = slot; at > scan->leaf.sp; at -= WORD_BYTES) {
         uint64_t fp = 0;
         if (!memory_read(&scan->thread->memory, at - WORD_BYTES, &fp) || fp % WORD_BYTES != 0 ||
-            (fp != 0 && fp - slot >= FP_DISTANCE_MAX))
+            (fp != 0 && fp - slot >= UNWIND_FP_DISTANCE_MAX))
             continue;
         caller->fp = fp;
         if (state_is_verified(scan, *caller))

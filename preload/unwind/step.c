@@ -1,4 +1,8 @@
-/* step.c - see step.h. */
+/* step.c - see unwind/step.h.
+ *
+ * unwind_rule_make recognises the few shapes of rows that compilers emit for nearly all code.
+ * Anything else is FULL: a row that could have been short but is not recognised costs time, and
+ * nothing else. */
 #include "unwind/step.h"
 
 #include "unwind/expr.h"
@@ -135,10 +139,10 @@ SIGNAL_SAFE static enum unwind_step_result rule_run(const struct cfi_rule *rule,
     return memory_read(memory, address, value) ? UNWIND_STEP_OK : UNWIND_STEP_BAD_MEMORY;
 }
 
-/* Rows of functions that keep their caller's stack pointer in r10 (gcc, realigned frames with stack
- * arguments) forget to say, in the epilogue, that `pop %rbp` has happened: they go on with
- * fp = *(fp + n), although fp is the caller's again. The slot of a saved register lies within the
- * frame, between the red zone and the cfa; anything else means it was restored. Seen in gcc 12. */
+/* Functions that keep their caller's stack pointer in r10 (gcc 12, realigned frames with stack
+ * arguments) have rows that miss the `pop %rbp` of the epilogue: they still give fp = *(fp + n),
+ * although fp is the caller's again. The slot of a saved register lies within the frame, between
+ * the red zone and the cfa; anything else means that it was restored. */
 SIGNAL_SAFE static bool fp_is_restored(const struct cfi_row *row,
                                        const struct unwind_registers *registers, uint64_t cfa)
 {
@@ -159,7 +163,7 @@ enum unwind_step_result unwind_row_run(const struct cfi_row *row, unsigned ra_co
     if (row->rules[ra_column].kind == CFI_UNDEFINED)
         return UNWIND_STEP_END;
     if (ra_column == ARCH_PC && row->rules[ra_column].kind == CFI_SAME)
-        return UNWIND_STEP_NO_RULE; /* a function that returns to itself: nothing was said */
+        return UNWIND_STEP_NO_RULE; /* it would return to itself: the row has no rule for it */
     enum unwind_step_result result = cfa_run(&row->cfa, registers, memory, &cfa);
     for (unsigned reg = 0; reg < ARCH_N_REGISTERS && result == UNWIND_STEP_OK; reg++) {
         uint64_t value = cfa; /* sp is the cfa unless a rule says otherwise */

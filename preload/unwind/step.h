@@ -1,19 +1,20 @@
 /* step.h - from a frame's registers and its row to the caller's registers.
  *
- * Execution only: no lookup, no module, no thread; everything it needs is handed in, so tests run
+ * Execution only: no lookup, no module, no thread; everything it needs is passed in, so tests run
  * it on arrays. Rows come in two sizes. `unwind_rule` is what nearly all code needs, 12 bytes that
  * fit a cache: the stack and frame pointers are followed, nothing else. What does not fit
  * (UNWIND_RULE_FULL) is run from the whole row with all registers known so far.
+ *
  * Context    SIGNAL. */
-#ifndef SAMPLER_PRELOAD_UNWIND_STEP_H
-#define SAMPLER_PRELOAD_UNWIND_STEP_H
+#ifndef SAMPLER_UNWIND_STEP_H
+#define SAMPLER_UNWIND_STEP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cfi/cfi.h"
 #include "sys/context.h"
 #include "unwind/arch.h"
-#include "unwind/cfi.h"
 #include "unwind/memory.h"
 
 /* In SP and FP rules: ra = *(cfa - 8), then sp = cfa. */
@@ -26,7 +27,7 @@ enum unwind_rule_kind {
     UNWIND_RULE_END,    /* outermost frame: a complete stack, not an error                  */
     UNWIND_RULE_SIGNAL, /* trampoline: all registers out of the ucontext_t at sp            */
     UNWIND_RULE_FULL,   /* the whole row has to be run                                      */
-    UNWIND_RULE_GUESS,  /* no row: what the code and the frame pointer tell                 */
+    UNWIND_RULE_GUESS,  /* no row: what the code and the frame pointer show                 */
 };
 
 struct unwind_rule {

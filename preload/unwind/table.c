@@ -3,14 +3,14 @@
  * The usual walk follows pc, sp and fp only. When a row needs another register (a cfa in rbx, an
  * expression), and that register was handed down through frames already walked, the walk goes back
  * to the last frame whose registers are all known - the interrupted one, or the one under a signal
- * frame - and comes again running whole rows. That happens at most once per such frame, so a walk
- * stays linear.
+ * frame - and starts again from there running whole rows. That happens at most once per such frame,
+ * so a walk stays linear.
  *
  * Reuse: the outer part of a stack seldom changes between two samples. The previous result is kept
  * with the state (pc, sp, fp) of each frame and the place its caller's fp was read from. Once the
  * walk stands in the same state as a kept frame, the frames outside of it are the same as long as
  * the words their steps read are the same, which is what kept_verify compares; the first step that
- * is of another kind, or reads another word, is made anew, and the walk may meet the kept list
+ * is of another kind, or reads another word, is made anew, and the walk may reach the kept list
  * again further out. Nothing is taken over unverified. */
 #include <string.h>
 
@@ -20,23 +20,23 @@
 
 #define POINTERS_KNOWN (1u << ARCH_PC | 1u << ARCH_SP | 1u << ARCH_FP)
 
-#define KEPT_SEARCHES_MAX 8u
-#define SWITCHES_MAX 8u
-#define LIST_FEW 4u
+#define KEPT_SEARCHES_MAX 8u /* searches of the kept list in one walk */
+#define SWITCHES_MAX 8u      /* of the stack, by code without rows: a bound, as sp need not grow */
+#define LIST_FEW 4u          /* frames copied one by one instead of by memcpy */
 
 struct walk {
     struct unwind_thread *thread;
     struct unwind_state state; /* the current frame                                            */
     bool exact;                /* its pc was interrupted, not returned to                      */
-    bool at_end;               /* the outermost frame was met, by its rule                     */
+    bool at_end;               /* the outermost frame was reached, by its rule                 */
     bool all_registers;        /* thread->registers are followed too                           */
     uint32_t generation;
     uint32_t n_frames;      /* found so far, the current one not included                    */
     uint32_t base_n_frames; /* the same when thread->base were the current frame's registers */
     uint32_t cut;
     uint32_t n_switches; /* of the stack, by code without rows                               */
-    uint32_t n_entered;  /* interrupted frames met                                           */
-    uint32_t kept_next;  /* the kept frame the walk may meet next                            */
+    uint32_t n_entered;  /* interrupted frames reached                                       */
+    uint32_t kept_next;  /* the kept frame the walk may reach next                           */
     uint64_t kept_sp;    /* its sp; UINT64_MAX: none                                         */
 };
 
@@ -56,7 +56,7 @@ SIGNAL_SAFE static void kept_move_to(struct walk *walk, uint32_t index)
                         : UINT64_MAX;
 }
 
-/* thread->base holds the registers of an interrupted frame: go on from there. */
+/* thread->base holds the registers of an interrupted frame: the walk continues from there. */
 SIGNAL_SAFE static void walk_enter(struct walk *walk)
 {
     walk->state = state_of(&walk->thread->base);
@@ -65,8 +65,8 @@ SIGNAL_SAFE static void walk_enter(struct walk *walk)
     walk->base_n_frames = walk->n_frames;
     walk->thread->chain.n_left = 0;
     memory_enter(&walk->thread->memory, walk->state.sp);
-    /* What is kept is searched anew from the leaf: not for each frame of a stack of signal frames.
-     */
+    /* The kept list is searched again from its leaf; not for every frame of a stack full of signal
+     * frames, or a walk would be quadratic. */
     kept_move_to(walk, walk->n_entered++ < KEPT_SEARCHES_MAX ? walk->thread->kept_start
                                                              : UNWIND_MAX_FRAMES);
 }
@@ -214,9 +214,9 @@ SIGNAL_SAFE static bool walk_step(struct walk *walk)
     return result == UNWIND_STEP_OK && walk->state.pc != 0;
 }
 
-/* Frames whose rule is cached, of the four common kinds, and read plain stack only: as many as
- * there are. Stops at the first other one, at the limit, and at the kept frame `walk->kept_next`
- * or beyond it. The same steps as walk_step, all in registers. */
+/* Walks over frames whose rule is cached, is of one of the four common kinds, and reads plain stack
+ * only. Stops at the first other one, at the limit, and at or beyond the kept frame
+ * `walk->kept_next`. The same steps as walk_step, with everything in registers. */
 SIGNAL_SAFE static void walk_run_fast(struct walk *walk)
 {
     struct unwind_thread *thread = walk->thread;
@@ -332,7 +332,7 @@ SIGNAL_SAFE static bool kept_meet(struct walk *walk)
     return false;
 }
 
-/* Walks until the stack ends (false) or goes on as kept (true). */
+/* Walks until the stack ends (false) or continues as kept (true). */
 SIGNAL_SAFE static bool walk_run(struct walk *walk)
 {
     for (;;) {

@@ -1,21 +1,23 @@
 /* thread.h - what the engines keep per thread, and the helpers they share.
  *
- * Inside of unwind.h; others use that one. One mapping per thread, most of it touched only as far
- * as stacks are deep and code is varied.
+ * The inside of unwind.h; other rooms use that one. One mapping per thread, of which most is
+ * touched only as far as stacks are deep and code is varied.
+ *
  * Context    SIGNAL, by the thread that owns it. */
-#ifndef SAMPLER_PRELOAD_UNWIND_THREAD_H
-#define SAMPLER_PRELOAD_UNWIND_THREAD_H
+#ifndef SAMPLER_UNWIND_THREAD_H
+#define SAMPLER_UNWIND_THREAD_H
 
+#include "cfi/cfi.h"
 #include "unwind/arch.h"
-#include "unwind/cfi.h"
+#include "unwind/credible.h"
 #include "unwind/memory.h"
 #include "unwind/rule_cache.h"
 #include "unwind/step.h"
 #include "unwind/unwind.h"
 
-/* How a frame's step was made, beside the frame itself. A simple step: the caller follows from pc,
+/* How a frame's step was made, kept next to the frame. A simple step: the caller follows from pc,
  * sp, fp, the word below the caller's sp and the one at fp_slot, both plain stack at or above sp.
- * Or, in the last frame of a complete stack, nothing follows. */
+ * The last frame of a complete stack counts as simple too: nothing follows it. */
 struct unwind_slot {
     uint64_t sp; /* of the frame, before its step  */
     uint64_t fp;
@@ -31,19 +33,13 @@ struct unwind_list {
     struct unwind_slot slots[UNWIND_MAX_FRAMES];
 };
 
-/* Room for libunwind's cursor, whose size its header gives (libunwind.c checks it). */
+/* Room for libunwind's cursor, whose size its header gives (unwind/libunwind.c checks it). */
 #define UNWIND_CURSOR_WORDS 256u
-
-/* Frame pointers of a chain found credible, those not walked yet: the next of n_left is at fp. */
-struct unwind_chain {
-    uint64_t fp;
-    uint32_t n_left;
-};
 
 struct unwind_thread {
     struct unwind_memory memory;
     bool is_other;                /* bound from outside: no thread-local storage to rely on */
-    struct unwind_registers base; /* of the last interrupted frame: the leaf, or behind a signal */
+    struct unwind_registers base; /* of the last interrupted frame: the leaf, or under a signal */
     struct unwind_registers registers; /* of the current frame, where all are followed           */
     struct cfi_row row;
     struct cfi_workspace workspace;
@@ -51,31 +47,36 @@ struct unwind_thread {
     struct rule_cache rules;
     struct unwind_chain chain;
     struct unwind_list found; /* the walk in progress; the result of the engines but `table` */
-    struct unwind_list
-        kept; /* the previous result of `table`, in [kept_start, UNWIND_MAX_FRAMES) */
+    struct unwind_list kept;  /* previous result of `table`, in [kept_start, UNWIND_MAX_FRAMES) */
     uint32_t kept_start;
     uint32_t kept_generation; /* of the modules at that time; never 0 when something is kept */
 };
 
-/* The cache entry for a frame, made if need be. Code in no module has none: *spare is filled.
+/* The cache entry for a frame, made if need be; valid until the next call. Code in no module has
+ * none: *spare is filled and returned.
  *
- * Which row is valid: that at pc if the frame was interrupted there; that at pc - 1 behind a call,
+ * Which row is valid: that at pc if the frame was interrupted there; that at pc - 1 after a call,
  * which may be the last instruction of its function. A frame returned to at a place that is not
- * behind a call was not left by one either: a landing pad the C++ runtime is about to enter, a
- * signal trampoline, a context's start. That too is looked up at pc, and entry->exact says so. */
+ * after a call was not left by one either: a landing pad the C++ runtime is about to enter, a
+ * signal trampoline, a context's start. That too is looked up at pc, and entry->exact states so. */
 SIGNAL_SAFE const struct rule_entry *unwind_rule_find(struct unwind_thread *thread, uint64_t pc,
                                                       bool exact, uint32_t generation,
                                                       struct rule_entry *spare);
 
-/* The whole row for address `lookup` into thread->row, and its fde. False: there is none. */
+/* The whole row for address `lookup` into thread->row, and its fde. False when there is none. */
 SIGNAL_SAFE bool unwind_row_find(struct unwind_thread *thread, uint64_t lookup,
                                  struct cfi_fde *fde);
 
-/* Code without a row: *state becomes the caller's by what the instructions at pc, the frame
- * pointer and the word at sp tell, if that leads to a credible return address. OK_FP: by the frame
- * pointer, whatever the code at pc is; OTHER_STACK: so too, and the caller's frame is on a stack
- * that was left. SIGNAL_RETURN: pc is a signal trampoline; BAD_PC: a return
- * address no code can be at. thread->chain is empty where a walk begins. */
+/* Code without a row: *state becomes the caller's by what the instructions at pc, the frame pointer
+ * and the word at sp show, if that leads to a credible return address. thread->chain is empty where
+ * a walk begins.
+ *   OK             the caller's state
+ *   OK_FP          the same, by the frame pointer, whatever the code at pc is
+ *   OTHER_STACK    the same, and the caller's frame is on a stack that was left
+ *   END            pc is in the outermost frame
+ *   NONE           nothing credible: the stack is cut
+ *   SIGNAL_RETURN  pc is a signal trampoline
+ *   BAD_PC         a return address no code can be at */
 enum unwind_guess_result {
     UNWIND_GUESS_OK,
     UNWIND_GUESS_OK_FP,
@@ -89,34 +90,29 @@ SIGNAL_SAFE enum unwind_guess_result unwind_guess(struct unwind_thread *thread, 
                                                   uint32_t generation, struct unwind_state *state);
 
 /* For interrupted code without rows that keeps no frame pointer: its return address is searched
- * above sp. *state becomes the caller's if one word is the address behind a call that leads to code
- * at pc (or, unless `direct_only`, behind a call whose target cannot be told), and the frames from
- * there on have rows that lead outward. */
+ * above sp. *state becomes the caller's if one word is the address after a call that leads to code
+ * at pc (or, unless `direct_only`, after a call whose target is not known), and the frames from
+ * there on have rows that lead outward. False leaves *state alone. */
 SIGNAL_SAFE bool unwind_scan(struct unwind_thread *thread, bool direct_only, uint32_t generation,
                              struct unwind_state *state);
 
-/* Whether the chain of frame pointers from state.fp on leads to a credible return address; *chain
- * is then the part of it behind the first frame. */
-SIGNAL_SAFE bool unwind_chain_is_credible(struct unwind_memory *memory, struct unwind_state state,
-                                          struct unwind_chain *chain);
-
-/* Whether a call may have pushed `ra`: readable code with a call right before it. */
-SIGNAL_SAFE bool unwind_ra_is_credible(struct unwind_memory *memory, uint64_t ra);
-
 /* The next walk starts from nothing but the rule cache. */
-SIGNAL_SAFE void unwind_thread_forget(struct unwind_thread *thread);
+SIGNAL_SAFE static inline void unwind_thread_forget(struct unwind_thread *thread)
+{
+    thread->kept_start = UNWIND_MAX_FRAMES;
+}
 
-/* The engines. */
+/* The engines: contract as unwind_stack. */
 SIGNAL_SAFE struct unwind_result unwind_table_walk(struct unwind_thread *thread,
                                                    const void *context,
                                                    const struct unwind_frame **frames);
 SIGNAL_SAFE struct unwind_result unwind_fp_walk(struct unwind_thread *thread, const void *context,
                                                 const struct unwind_frame **frames);
 
-/* Loads libunwind; false, with the reason, if it is not there. SETUP. */
+/* Loads libunwind; false, with the reason in *why, when it is not there. SETUP */
 bool unwind_libunwind_init(const char **why);
-/* In a section of its own: see libunwind.c. */
-struct unwind_result unwind_libunwind_walk(struct unwind_thread *thread, const void *context,
-                                           const struct unwind_frame **frames);
+SIGNAL_UNSAFE_BY_CHOICE struct unwind_result
+unwind_libunwind_walk(struct unwind_thread *thread, const void *context,
+                      const struct unwind_frame **frames);
 
 #endif

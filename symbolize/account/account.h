@@ -1,29 +1,33 @@
-/* account.h - what a profile does and does not explain: one struct, filled once, from which come
- * the closing line, `sampler report --account` as text and as JSON (print.h), and the
+/* account.h - what a profile does and does not account for: one struct, filled once, from which
+ * come the closing line, `sampler report --account` as text and as JSON (account/print.h), and the
  * metadata of profiles.
  *
  *   recordings -> account_add_recording, one struct account_process each -> `all`, their sum
  *
- *   5 991 samples, 998/s of 999/s asked (perf task-clock); 6.00 of 6.01 s CPU explained (99.8 %);
- *   lost 0
+ *   5 991 samples, 998 Hz (999 Hz requested), perf task-clock; accounts for 6.00 of 6.01 s CPU
+ *   (99.8 %); lost 0
  *
- * Filled by profile_build (build.h); several recordings add up. Texts belong to the account.
+ * Units     Fields in _ns are nanoseconds; where events are measured (measure == MEASURE_EVENTS)
+ *           the weights among them are numbers of events.
+ * Owner     Texts belong to the account; what is added is copied.
+ * Failure   Out of memory only; functions say what is added then.
  *
- * Adding a number: 1. its field in struct account_sums; 2. account_add_recording fills it and
- * sums_add adds it; 3. text.c and json.c show it; 4. docs/account.md names it. A
- * new capture_loss, capture_cut, capture_clock or capture_child needs its row in words.c
- * only. */
-#ifndef SAMPLER_SYMBOLIZE_ACCOUNT_ACCOUNT_H
-#define SAMPLER_SYMBOLIZE_ACCOUNT_ACCOUNT_H
+ * Filled by profile_build (build.h); several recordings add up.
+ *
+ * Adding a number: 1. its field in struct account_sums and its row in counters.c; 2.
+ * account_add_recording fills it; 3. docs/account.md names it. A new capture_loss, capture_cut,
+ * capture_clock or capture_child needs its row in words.c only. */
+#ifndef SAMPLER_ACCOUNT_H
+#define SAMPLER_ACCOUNT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "arena.h"
-#include "array.h"
 #include "names/module.h"
 #include "recording/recording.h"
+#include "vector.h"
 
 #define ACCOUNT_N_CLOCKS 8u /* room for enum capture_clock; unknown ones count as NONE       */
 #define ACCOUNT_N_CUTS 8u   /* room for enum capture_cut; unknown ones count at 0            */
@@ -37,14 +41,9 @@ struct account_module {
     const char *build_id; /* as hexadecimal digits, "" or NULL if it has none */
 };
 
-/* What weighs: CPU time; elapsed time of threads; or events. Of the latter two the weights, what
- * there was to explain (cpu_ns), lost_ns and self_ns are elapsed time or numbers of events, and the
- * processes' CPU time is not looked at. */
-enum account_measure { ACCOUNT_CPU, ACCOUNT_WALL, ACCOUNT_EVENTS };
-
 /* The numbers of one process, or of several added up. */
 struct account_sums {
-    enum account_measure measure;
+    enum measure measure;
     uint64_t n_samples; /* credits do not count                                  */
     uint64_t weight_ns; /* of all samples and credits, start_up_ns and thread_exit_ns */
     uint64_t cut_ns[ACCOUNT_N_CUTS]; /* of it in stacks that are not complete, by reason      */
@@ -59,16 +58,16 @@ struct account_sums {
     uint64_t lost_ns[CAPTURE_N_LOSSES]; /* the same times the period                          */
     uint64_t n_ticks;                   /* handler runs                                       */
     uint64_t handler_ns;                /* time inside them                                   */
-    size_t n_processes;
-    size_t n_threads;
-    size_t n_threads_missed; /* seen, but without a clock                                     */
-    size_t n_threads_found;  /* of n_threads, those not made by pthread_create                */
-    size_t n_by_clock[ACCOUNT_N_CLOCKS]; /* threads by the clock they got                     */
-    size_t n_event_user; /* threads whose events in the kernel are left out                   */
-    size_t n_forks;
-    size_t n_children_missed; /* children that cannot be recorded                             */
-    size_t n_unended;         /* recordings without an end: killed, running                   */
-    size_t n_warnings;        /* about damaged recordings                                     */
+    uint64_t n_processes;
+    uint64_t n_threads;
+    uint64_t n_threads_missed; /* seen, but without a clock                                     */
+    uint64_t n_threads_found;  /* of n_threads, those not made by pthread_create                */
+    uint64_t n_by_clock[ACCOUNT_N_CLOCKS]; /* threads by the clock they got                     */
+    uint64_t n_event_user; /* threads whose events in the kernel are left out                   */
+    uint64_t n_forks;
+    uint64_t n_children_missed; /* children that cannot be recorded                             */
+    uint64_t n_unended;         /* recordings without an end: killed, running                   */
+    uint64_t n_warnings;        /* about damaged recordings                                     */
 };
 
 /* One recording: a process, or what it was between two execs. */
@@ -79,8 +78,8 @@ struct account_process {
     uint64_t start_time_ns; /* CLOCK_MONOTONIC                                                */
     uint64_t end_time_ns;   /* 0: not known                                                   */
     uint64_t period;        /* one grid step                                                  */
-    uint32_t frequency_hz;  /* as asked                                                       */
-    uint32_t clock;         /* enum capture_clock asked for                                   */
+    uint32_t frequency_hz;  /* as requested                                                   */
+    uint32_t clock;         /* enum capture_clock requested                                   */
     uint32_t end;           /* enum capture_end                                               */
     uint32_t exit_status;
     const char *command;        /* words joined by blanks; "" if not recorded                 */
@@ -96,15 +95,19 @@ struct account_child {
     size_t n;
 };
 
+VECTOR_DEFINE(account_modules, struct account_module)
+VECTOR_DEFINE(account_processes, struct account_process)
+VECTOR_DEFINE(account_children, struct account_child)
+
 struct account {
     struct arena *arena;
-    struct array modules;   /* struct account_module, the heaviest first                      */
-    struct array processes; /* struct account_process, as they were added                     */
-    struct array children;  /* struct account_child, likewise                                 */
+    struct account_modules modules;     /* the heaviest first */
+    struct account_processes processes; /* as they were added */
+    struct account_children children;   /* as they were added */
     struct account_sums all;
     const char *event;     /* its name; "" unless events are measured                         */
     uint64_t event_period; /* events from one sample to the next                              */
-    uint32_t frequency_hz; /* as asked of the first process                                   */
+    uint32_t frequency_hz; /* as requested of the first one                                   */
     uint64_t run_cpu_ns;   /* of the command and all it waited for, recorded or not; 0: not known */
 };
 
@@ -115,7 +118,7 @@ void account_deinit(struct account *account);
 bool account_add_recording(struct account *account, const struct recording *recording);
 
 /* Adds CPU time used before the recording that was added as number `index` began, which is
- * explained as start-up (build.h). */
+ * accounted for as start-up (build.h). */
 void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns);
 
 /* Adds CPU time that the threads of recording `index` used when they ended, known as the difference
@@ -141,7 +144,7 @@ uint64_t account_lost(const struct account_sums *sums);
 /* Of the CPU time used, what was lost for reasons that are known and is in no weight. */
 uint64_t account_lost_ns(const struct account_sums *sums);
 
-/* The CPU time used while sampling was on: what there is to explain. */
+/* The CPU time used while sampling was on: what there is to account for. */
 uint64_t account_wanted_ns(const struct account_sums *sums);
 
 /* Weight in stacks that are not complete. */
@@ -158,7 +161,7 @@ bool account_module_lacks(const struct account_module *module);
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* A row of one of the tables in words.c. */
+/* A row of one of the tables in account/words.c. */
 struct account_word {
     const char *key;   /* in JSON: lasting                                               */
     const char *words; /* for people                                                     */

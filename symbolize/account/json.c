@@ -1,4 +1,6 @@
-/* json.c - the account as JSON; see print.h. */
+/* json.c - the account as JSON; see account/print.h. Numbers beyond 2^53 are texts, so that no
+ * reader rounds them. Programs read this: keys stay, new ones may come (docs/account.md). */
+#include "account/counters.h"
 #include "account/print.h"
 #include "text/json_write.h"
 
@@ -15,6 +17,14 @@ static void put_text(struct json *json, const char *key, const char *text)
 {
     json_key(json, key);
     json_cstring(json, text);
+}
+
+static void put_group(struct json *json, const struct account_sums *sums, enum counter_group group)
+{
+    for (size_t i = 0; i < account_n_counters; i++) {
+        if (account_counters[i].group == group && account_counters[i].key != NULL)
+            put_u64(json, account_counters[i].key, counter_value(&account_counters[i], sums));
+    }
 }
 
 /* null where there is nothing to divide by. */
@@ -65,9 +75,7 @@ static void put_threads(struct json *json, const struct account_sums *sums)
 {
     json_key(json, "threads");
     json_object_begin(json);
-    put_u64(json, "sampled", sums->n_threads);
-    put_u64(json, "without_clock", sums->n_threads_missed);
-    put_u64(json, "found_later", sums->n_threads_found);
+    put_group(json, sums, COUNTER_THREADS);
     json_key(json, "by_clock");
     json_object_begin(json);
     for (unsigned i = 0; i < ACCOUNT_N_CLOCKS; i++) {
@@ -88,9 +96,7 @@ static void put_cpu(struct json *json, const struct account_sums *sums)
         json_null(json);
     put_u64(json, "explained_ns", sums->weight_ns);
     put_share(json, "explained_share", sums->weight_ns, sums->cpu_known ? sums->cpu_ns : 0);
-    put_u64(json, "start_up_ns", sums->start_up_ns);
-    put_u64(json, "thread_exit_ns", sums->thread_exit_ns);
-    put_u64(json, "paused_ns", sums->paused_ns);
+    put_group(json, sums, COUNTER_CPU);
     put_u64(json, "lost_ns", account_lost_ns(sums));
 }
 
@@ -101,15 +107,12 @@ static void put_sums(struct json *json, const struct account_sums *sums)
     put_cuts(json, sums);
     put_u64(json, "handler_ns", sums->handler_ns);
     put_share(json, "handler_share", sums->handler_ns,
-              sums->cpu_known && sums->measure == ACCOUNT_CPU ? sums->cpu_ns : 0);
-    put_u64(json, "ticks", sums->n_ticks);
-    put_u64(json, "samples", sums->n_samples);
+              sums->cpu_known && sums->measure == MEASURE_CPU ? sums->cpu_ns : 0);
+    put_group(json, sums, COUNTER_RUNS);
     json_key(json, "rate_hz");
     json_f64(json, account_rate_hz(sums));
     put_threads(json, sums);
-    put_u64(json, "forks", sums->n_forks);
-    put_u64(json, "children_missed", sums->n_children_missed);
-    put_u64(json, "damaged_places", sums->n_warnings);
+    put_group(json, sums, COUNTER_PROCESSES);
 }
 
 static void put_process(struct json *json, const struct account_process *process)
@@ -166,14 +169,14 @@ static void put_module(struct json *json, const struct account_module *module, u
 void account_print_json(const struct account *account, struct sink *out)
 {
     static const char *const measures[] = {
-        [ACCOUNT_CPU] = "cpu", [ACCOUNT_WALL] = "wall", [ACCOUNT_EVENTS] = "events"};
+        [MEASURE_CPU] = "cpu", [MEASURE_WALL] = "wall", [MEASURE_EVENTS] = "events"};
     struct json json = json_make(out, 1);
     json_object_begin(&json);
     put_text(&json, "schema", SCHEMA);
     put_text(&json, "measure", measures[account->all.measure]);
     put_text(&json, "event", account->event);
     put_u64(&json, "event_period",
-            account->all.measure == ACCOUNT_EVENTS ? account->event_period : 0);
+            account->all.measure == MEASURE_EVENTS ? account->event_period : 0);
     put_u64(&json, "processes_recorded", account->all.n_processes);
     put_u64(&json, "processes_without_end", account->all.n_unended);
     json_key(&json, "run_cpu_ns");
@@ -190,17 +193,17 @@ void account_print_json(const struct account *account, struct sink *out)
     json_key(&json, "processes");
     json_array_begin(&json);
     for (size_t i = 0; i < account->processes.n; i++)
-        put_process(&json, array_at(&account->processes, i));
+        put_process(&json, &account->processes.items[i]);
     json_array_end(&json);
     json_key(&json, "children_missed");
     json_array_begin(&json);
     for (size_t i = 0; i < account->children.n; i++)
-        put_child(&json, array_at(&account->children, i));
+        put_child(&json, &account->children.items[i]);
     json_array_end(&json);
     json_key(&json, "modules");
     json_array_begin(&json);
     for (size_t i = 0; i < account->modules.n; i++)
-        put_module(&json, array_at(&account->modules, i), account->all.weight_ns);
+        put_module(&json, &account->modules.items[i], account->all.weight_ns);
     json_array_end(&json);
     json_object_end(&json);
     sink_u8(out, '\n');

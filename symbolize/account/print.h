@@ -1,8 +1,8 @@
 /* print.h - the account in full: for people, and as JSON (docs/account.md has its schema).
  *
  * Same account, same bytes. Failure is the sink's. */
-#ifndef SAMPLER_SYMBOLIZE_ACCOUNT_PRINT_H
-#define SAMPLER_SYMBOLIZE_ACCOUNT_PRINT_H
+#ifndef SAMPLER_ACCOUNT_PRINT_H
+#define SAMPLER_ACCOUNT_PRINT_H
 
 #include "account/account.h"
 #include "sink.h"

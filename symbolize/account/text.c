@@ -1,8 +1,10 @@
-/* text.c - the account for people; see print.h. Lines that would say nothing (no
- * loss, no pause) are left out, but for the CPU time, what is lost and what it cost. */
+/* text.c - the account for people; see account/print.h. Lines that would say nothing (no loss,
+ * no pause) are left out, but for the CPU time, what is lost and what it cost. Names come from
+ * recordings: none of their bytes steers a terminal. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "account/counters.h"
 #include "account/print.h"
 
 /* Processes and modules beyond these are counted, not shown; JSON has all of them. */
@@ -26,8 +28,7 @@ static double seconds(uint64_t ns)
 static void put_name(struct sink *out, const char *name, size_t most_bytes)
 {
     for (size_t i = 0; name[i] != '\0' && i < most_bytes; i++) {
-        unsigned char byte = (unsigned char)name[i];
-        sink_u8(out, byte < 0x20 || byte == 0x7f ? '?' : byte);
+        sink_u8(out, char_is_control(name[i]) ? '?' : (unsigned char)name[i]);
     }
 }
 
@@ -50,7 +51,7 @@ static void put_row(struct sink *out, const char *label, uint64_t ns, uint64_t a
 static void put_weight(struct sink *out, const struct account_sums *sums, const char *label,
                        uint64_t weight, uint64_t all, const char *words)
 {
-    if (sums->measure != ACCOUNT_EVENTS) {
+    if (sums->measure != MEASURE_EVENTS) {
         put_row(out, label, weight, all, words);
         return;
     }
@@ -61,26 +62,23 @@ static void put_weight(struct sink *out, const struct account_sums *sums, const 
 static void put_cpu(struct sink *out, const struct account_sums *sums)
 {
     uint64_t all_ns = sums->cpu_known ? sums->cpu_ns : 0;
-    uint64_t told_ns = sums->weight_ns + account_lost_ns(sums) + sums->paused_ns;
-    static const char *const labels[] = {[ACCOUNT_CPU] = "CPU time used",
-                                         [ACCOUNT_WALL] = "Elapsed in threads",
-                                         [ACCOUNT_EVENTS] = "Events counted"};
-    static const char *const words[] = {[ACCOUNT_CPU] = "user + system, by getrusage",
-                                        [ACCOUNT_WALL] = "from each one's beginning to its end",
-                                        [ACCOUNT_EVENTS] = "by the threads' counters"};
+    uint64_t known_ns = sums->weight_ns + account_lost_ns(sums) + sums->paused_ns;
+    static const char *const labels[] = {[MEASURE_CPU] = "CPU time used",
+                                         [MEASURE_WALL] = "Elapsed in threads",
+                                         [MEASURE_EVENTS] = "Events counted"};
+    static const char *const words[] = {[MEASURE_CPU] = "user + system, by getrusage",
+                                        [MEASURE_WALL] = "from each one's beginning to its end",
+                                        [MEASURE_EVENTS] = "by the threads' counters"};
     if (sums->cpu_known)
         put_weight(out, sums, labels[sums->measure], sums->cpu_ns, 0, words[sums->measure]);
     else
         sink_format(out, "%-28s not known: a recording without an end\n", labels[sums->measure]);
-    put_weight(out, sums, "  explained", sums->weight_ns, all_ns, "");
-    if (sums->start_up_ns != 0)
-        put_row(out, "    of it start-up", sums->start_up_ns, all_ns,
-                "before sampling began: exec, dynamic loader");
-    if (sums->thread_exit_ns != 0)
-        put_row(out, "    of it ends of threads", sums->thread_exit_ns, all_ns,
-                "in the kernel, behind the last sample");
-    if (sums->paused_ns != 0)
-        put_row(out, "  paused", sums->paused_ns, all_ns, "while sampling was stopped");
+    put_weight(out, sums, "  accounted for", sums->weight_ns, all_ns, "");
+    for (size_t i = 0; i < account_n_counters; i++) {
+        const struct account_counter *counter = &account_counters[i];
+        if (counter->label != NULL && counter_value(counter, sums) != 0)
+            put_row(out, counter->label, counter_value(counter, sums), all_ns, counter->words);
+    }
     put_weight(out, sums, "  lost", account_lost_ns(sums), all_ns, "");
     for (unsigned i = 0; i < CAPTURE_N_LOSSES; i++) {
         const struct account_word *word = account_loss_word(i);
@@ -90,18 +88,18 @@ static void put_cpu(struct sink *out, const struct account_sums *sums)
         strncat(label, word->key, sizeof label - 5);
         put_weight(out, sums, label, sums->lost_ns[i], all_ns, word->words);
     }
-    if (sums->cpu_known && sums->cpu_ns > told_ns)
-        put_weight(out, sums, "  left", sums->cpu_ns - told_ns, all_ns,
+    if (sums->cpu_known && sums->cpu_ns > known_ns)
+        put_weight(out, sums, "  left", sums->cpu_ns - known_ns, all_ns,
                    "less than a period of each thread");
-    if (sums->cpu_known && sums->cpu_ns < told_ns)
-        put_weight(out, sums, "  told too much", told_ns - sums->cpu_ns, all_ns,
+    if (sums->cpu_known && sums->cpu_ns < known_ns)
+        put_weight(out, sums, "  rounding", known_ns - sums->cpu_ns, all_ns,
                    "less than a period of each thread");
 }
 
 static void put_stacks(struct sink *out, const struct account_sums *sums)
 {
     put_weight(out, sums, "Truncated stacks", account_cut_ns(sums), sums->weight_ns,
-               "of what is explained");
+               "of what is accounted for");
     for (unsigned i = 0; i < ACCOUNT_N_CUTS; i++) {
         char label[40] = "    ";
         if (sums->cut_ns[i] == 0)
@@ -118,17 +116,17 @@ static void put_stacks(struct sink *out, const struct account_sums *sums)
 }
 
 /* How often was to be sampled, and how often was. */
-static void put_asked(struct sink *out, const struct account *account)
+static void put_requested(struct sink *out, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
     sink_format(out, "%-24s ", "Rate");
-    if (sums->measure == ACCOUNT_EVENTS)
+    if (sums->measure == MEASURE_EVENTS)
         sink_format(out, "one in %" PRIu64 " %s%s", account->event_period, account->event,
                     sums->n_event_user != 0 ? ", those in the kernel left out" : "");
-    else if (sums->measure == ACCOUNT_WALL)
-        sink_format(out, "%11" PRIu32 " Hz asked", account->frequency_hz);
+    else if (sums->measure == MEASURE_WALL)
+        sink_format(out, "%11" PRIu32 " Hz requested", account->frequency_hz);
     else
-        sink_format(out, "%11.0f Hz of %" PRIu32 " asked", account_rate_hz(sums),
+        sink_format(out, "%11.0f Hz (%" PRIu32 " Hz requested)", account_rate_hz(sums),
                     account->frequency_hz);
     sink_format(out, "; %" PRIu64 " samples, %" PRIu64 " ticks\n", sums->n_samples, sums->n_ticks);
 }
@@ -137,21 +135,21 @@ static void put_rate(struct sink *out, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
     put_row(out, "Own cost", sums->handler_ns,
-            sums->cpu_known && sums->measure == ACCOUNT_CPU ? sums->cpu_ns : 0,
+            sums->cpu_known && sums->measure == MEASURE_CPU ? sums->cpu_ns : 0,
             "elapsed inside the handler");
-    put_asked(out, account);
+    put_requested(out, account);
     const char *between = "";
     sink_format(out, "%-24s ", "Clock");
     for (unsigned i = 0; i < ACCOUNT_N_CLOCKS; i++) {
         if (sums->n_by_clock[i] == 0)
             continue;
-        sink_format(out, "%s%s: %zu thread%s", between, account_clock_word(i)->words,
+        sink_format(out, "%s%s: %" PRIu64 " thread%s", between, account_clock_word(i)->words,
                     sums->n_by_clock[i], sums->n_by_clock[i] == 1 ? "" : "s");
         between = ", ";
     }
     sink_text(out, between[0] != '\0' ? "\n" : "none\n");
     for (size_t i = 0; i < account->processes.n; i++) {
-        const struct account_process *process = array_at(&account->processes, i);
+        const struct account_process *process = &account->processes.items[i];
         if (process->clock_fallback[0] == '\0')
             continue;
         sink_text(out, "  fallback: ");
@@ -164,16 +162,16 @@ static void put_rate(struct sink *out, const struct account *account)
 static void put_seen(struct sink *out, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
-    sink_format(out, "%-24s %zu sampled", "Threads", sums->n_threads);
+    sink_format(out, "%-24s %" PRIu64 " sampled", "Threads", sums->n_threads);
     if (sums->n_threads_found != 0)
-        sink_format(out, ", %zu of them found later", sums->n_threads_found);
-    sink_format(out, "; %zu without a clock\n", sums->n_threads_missed);
-    sink_format(out, "%-24s %zu recorded", "Processes", sums->n_processes);
+        sink_format(out, ", %" PRIu64 " of them found later", sums->n_threads_found);
+    sink_format(out, "; %" PRIu64 " without a clock\n", sums->n_threads_missed);
+    sink_format(out, "%-24s %" PRIu64 " recorded", "Processes", sums->n_processes);
     if (sums->n_unended != 0)
-        sink_format(out, " (%zu without an end: killed or still running)", sums->n_unended);
-    sink_format(out, "; %zu that cannot be recorded\n", sums->n_children_missed);
+        sink_format(out, " (%" PRIu64 " without an end: killed or still running)", sums->n_unended);
+    sink_format(out, "; %" PRIu64 " that cannot be recorded\n", sums->n_children_missed);
     for (size_t i = 0; i < account->children.n; i++) {
-        const struct account_child *child = array_at(&account->children, i);
+        const struct account_child *child = &account->children.items[i];
         sink_text(out, "  ");
         put_name(out, child->path, MAX_NAME_BYTES);
         sink_format(out, ": %s", account_child_word(child->why)->words);
@@ -181,11 +179,11 @@ static void put_seen(struct sink *out, const struct account *account)
             sink_format(out, " (%zu times)", child->n);
         sink_text(out, "\n");
     }
-    if (sums->measure == ACCOUNT_CPU && account->run_cpu_ns > sums->cpu_ns && sums->cpu_known)
+    if (sums->measure == MEASURE_CPU && account->run_cpu_ns > sums->cpu_ns && sums->cpu_known)
         put_row(out, "  CPU in no recording", account->run_cpu_ns - sums->cpu_ns,
                 account->run_cpu_ns, "of what the command and its children used");
     if (sums->n_warnings != 0)
-        sink_format(out, "%-24s %zu\n", "Damaged places", sums->n_warnings);
+        sink_format(out, "%-24s %" PRIu64 "\n", "Damaged places", sums->n_warnings);
 }
 
 /* The process with the most CPU time among those less than `below` in that order; the earlier one
@@ -195,7 +193,7 @@ static const struct account_process *heaviest_below(const struct account *accoun
 {
     const struct account_process *most = NULL;
     for (size_t i = 0; i < account->processes.n; i++) {
-        const struct account_process *process = array_at(&account->processes, i);
+        const struct account_process *process = &account->processes.items[i];
         bool is_below = below == NULL || process->sums.cpu_ns < below->sums.cpu_ns ||
                         (process->sums.cpu_ns == below->sums.cpu_ns && process > below);
         if (is_below && (most == NULL || process->sums.cpu_ns > most->sums.cpu_ns))
@@ -207,7 +205,7 @@ static const struct account_process *heaviest_below(const struct account *accoun
 /* A column of the table of processes: seconds or events. */
 static void put_column(struct sink *out, const struct account_sums *sums, uint64_t weight)
 {
-    if (sums->measure == ACCOUNT_EVENTS)
+    if (sums->measure == MEASURE_EVENTS)
         sink_format(out, "%10" PRIu64 " ", weight);
     else
         sink_format(out, "%8.3f s ", seconds(weight));
@@ -226,7 +224,7 @@ static void put_process(struct sink *out, const struct account_process *process)
     }
     put_column(out, sums, account_lost_ns(sums));
     sink_format(out, "%9" PRIu64 " %8.0f  %-5s ", sums->n_samples,
-                sums->measure == ACCOUNT_EVENTS ? 0 : account_rate_hz(sums),
+                sums->measure == MEASURE_EVENTS ? 0 : account_rate_hz(sums),
                 account_end_word(process->end)->key);
     put_name(out, process->command, MAX_COMMAND_BYTES);
     sink_text(out, "\n");
@@ -237,7 +235,7 @@ static void put_processes(struct sink *out, const struct account *account)
     if (account->processes.n < 2)
         return;
     sink_text(out,
-              "\n      pid       used  explained       lost   samples   Hz got  end   command\n");
+              "\n      pid       used  accounted       lost   samples   Hz got  end   command\n");
     const struct account_process *process = NULL;
     for (size_t i = 0; i < account->processes.n && i < MAX_PROCESSES; i++) {
         process = heaviest_below(account, process);
@@ -252,7 +250,7 @@ static void put_modules(struct sink *out, const struct account *account)
 {
     size_t n_shown = 0;
     for (size_t i = 0; i < account->modules.n && n_shown < MAX_MODULES; i++) {
-        const struct account_module *module = array_at(&account->modules, i);
+        const struct account_module *module = &account->modules.items[i];
         double share = percent(module->self_ns, account->all.weight_ns);
         char advice[400];
         if (!account_module_lacks(module) || share < 100.0 * MODULE_SHARE)

@@ -1,8 +1,5 @@
 /* words.c - the words of the account: one table for each enum of capture.h that shows in
  * it. The keys are part of docs/account.md and do not change. */
-#include <stdio.h>
-#include <string.h>
-
 #include "account/account.h"
 
 #define N_WORDS(table) (sizeof(table) / sizeof((table)[0]))
@@ -53,6 +50,7 @@ const struct account_word *account_clock_word(unsigned clock)
         [CAPTURE_CLOCK_TIMER] = {"timer", "timer", false},
         [CAPTURE_CLOCK_EVENT] = {"event", "perf event", false},
         [CAPTURE_CLOCK_WALL] = {"wall", "wall", false},
+        [CAPTURE_CLOCK_STAND_IN] = {"perf_or_timer", "perf task-clock or timer", false},
     };
     return word_at(words, N_WORDS(words), clock);
 }
@@ -74,7 +72,7 @@ const struct account_word *account_end_word(unsigned end)
     static const struct account_word words[] = {
         [CAPTURE_RUNNING] = {"none", "killed or still running", false},
         [CAPTURE_EXITED] = {"exit", "ended", false},
-        [CAPTURE_EXEC] = {"exec", "went on as another program", false},
+        [CAPTURE_EXEC] = {"exec", "became another program", false},
     };
     return word_at(words, N_WORDS(words), end);
 }
@@ -88,20 +86,4 @@ const struct account_word *account_source_word(enum module_source source)
         [MODULE_DWARF] = {"dwarf", "complete", false},
     };
     return word_at(words, N_WORDS(words), source);
-}
-
-const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes)
-{
-    out[0] = '\0';
-    if (!account_module_lacks(module) || strcmp(module->problem, MODULE_PROBLEM_NO_DEBUG) != 0)
-        return out; /* what else there is says by itself what to do */
-    if (module->build_id != NULL && module->build_id[0] != '\0')
-        snprintf(
-            out, out_bytes,
-            "install the debug symbols of its package (Debian: NAME-dbgsym or NAME-dbg), or put "
-            "them at /usr/lib/debug/.build-id/%.2s/%s.debug",
-            module->build_id, module->build_id + 2);
-    else
-        snprintf(out, out_bytes, "build it with -g, or install the debug symbols of its package");
-    return out;
 }

@@ -1,4 +1,6 @@
-/* build.c - see build.h. Steers; the stacks are made in node_stacks.c. */
+/* build.c - see build.h. Steers; the stacks are made in node_stacks.c, those with labels in
+ * label_stacks.c. The order matters: names first, so that all ids of frames exist before the
+ * first sample. */
 #include "build/build.h"
 
 #include <inttypes.h>
@@ -8,6 +10,7 @@
 
 #include "build/label_stacks.h"
 #include "build/node_stacks.h"
+#include "number.h"
 #include "saturated.h"
 #include "text.h"
 
@@ -19,26 +22,60 @@ struct build {
     size_t n;
     struct profile_builder *builder;
     struct node_stacks *stacks;
-    uint32_t measure; /* enum capture_clock of all: EVENT, WALL or (any other) CPU time */
+    enum measure measure;   /* of all */
+    uint64_t *start_ups_ns; /* by recording; see start_ups_find */
     uint64_t
         start_ns; /* of the earliest recording and its start-up: where the profile's time begins */
 };
 
-/* CPU time the process had used when its recording began: the kernel's exec and the dynamic loader,
- * which no tick can reach. What an earlier program of the same process used (exec) is in its own
- * recording. */
-static uint64_t start_up_ns(const struct build *build, size_t index)
+/* By process, then by time. */
+static int start_compare(const void *left, const void *right, void *context)
 {
-    const struct capture_header *header = &build->recordings[index]->header;
-    uint64_t before_ns = 0;
-    for (size_t i = 0; i < build->n; i++) {
-        const struct capture_header *other = &build->recordings[i]->header;
-        bool is_earlier =
-            i != index && other->pid == header->pid && other->start_time_ns < header->start_time_ns;
-        if (is_earlier && other->end_cpu_ns > before_ns)
-            before_ns = other->end_cpu_ns;
+    const struct recording *const *recordings = context;
+    size_t i = *(const size_t *)left, k = *(const size_t *)right;
+    const struct capture_header *a = &recordings[i]->header, *b = &recordings[k]->header;
+    if (a->pid != b->pid)
+        return compare_u64(a->pid, b->pid);
+    if (a->start_time_ns != b->start_time_ns)
+        return compare_u64(a->start_time_ns, b->start_time_ns);
+    return compare_u64(i, k);
+}
+
+/* CPU time each process had used when its recording began: the kernel's exec and the dynamic
+ * loader, which no tick can reach. What an earlier program of the same process used (exec) is in
+ * its own recording. False when out of memory. */
+static bool start_ups_find(struct build *build)
+{
+    size_t *order = calloc(build->n, sizeof *order);
+    build->start_ups_ns = calloc(build->n, sizeof *build->start_ups_ns);
+    if (order == NULL || build->start_ups_ns == NULL) {
+        free(order);
+        return false;
     }
-    return header->start_cpu_ns > before_ns ? header->start_cpu_ns - before_ns : 0;
+    for (size_t i = 0; i < build->n; i++)
+        order[i] = i;
+    union {
+        const struct recording *const *constant;
+        void *context;
+    } recordings = {.constant = build->recordings};
+    qsort_r(order, build->n, sizeof *order, start_compare, recordings.context);
+    uint64_t before_ns = 0; /* used up to the end of any earlier one of the process */
+    uint64_t same_ns = 0;   /* the same of those that began at the very time of this one */
+    for (size_t i = 0; i < build->n; i++) {
+        const struct capture_header *header = &build->recordings[order[i]]->header;
+        const struct capture_header *last =
+            i == 0 ? NULL : &build->recordings[order[i - 1]]->header;
+        if (last == NULL || last->pid != header->pid) {
+            before_ns = same_ns = 0;
+        } else if (last->start_time_ns != header->start_time_ns) {
+            before_ns = max_u64(before_ns, same_ns);
+        }
+        same_ns = max_u64(same_ns, header->end_cpu_ns);
+        if (header->start_cpu_ns > before_ns)
+            build->start_ups_ns[order[i]] = header->start_cpu_ns - before_ns;
+    }
+    free(order);
+    return true;
 }
 
 /* Nanoseconds from the profile's start to the recording's. */
@@ -47,31 +84,17 @@ static uint64_t recording_start(const struct build *build, const struct recordin
     return recording->header.start_time_ns - build->start_ns;
 }
 
-/* Nanoseconds from the recording's start to its end, or to the last thing it knows of. */
-static uint64_t recording_length(const struct recording *recording)
-{
-    const struct capture_header *header = &recording->header;
-    if (header->end_time_ns > header->start_time_ns)
-        return header->end_time_ns - header->start_time_ns;
-    uint64_t last_ns = 0;
-    for (size_t i = 0; i < recording->n_threads; i++) {
-        if (recording->threads[i].end_ns > last_ns)
-            last_ns = recording->threads[i].end_ns;
-    }
-    return last_ns;
-}
-
 /* What is measured is the same in all recordings of one profile (profile_build sees to it). */
 static void kinds_set(struct build *build, struct profile_scalars *scalars)
 {
-    if (build->measure == CAPTURE_CLOCK_EVENT) {
+    if (build->measure == MEASURE_EVENTS) {
         struct text event = recording_info_get(build->recordings[0], "event");
         scalars->n_kinds = 1;
         scalars->kinds[0] = (struct profile_kind){
             profile_add_text(build->builder, event.bytes, event.length), PROFILE_UNIT_EVENTS};
         return;
     }
-    const char *time = build->measure == CAPTURE_CLOCK_WALL ? "wall" : "cpu";
+    const char *time = build->measure == MEASURE_WALL ? "wall" : "cpu";
     scalars->n_kinds = N_KINDS;
     scalars->kinds[KIND_SAMPLES] =
         (struct profile_kind){profile_add_cstring(build->builder, "samples"), PROFILE_UNIT_COUNT};
@@ -86,7 +109,7 @@ static void scalars_set(struct build *build)
     build->start_ns = UINT64_MAX;
     for (size_t i = 0; i < build->n; i++) {
         const struct capture_header *header = &build->recordings[i]->header;
-        uint64_t up_ns = start_up_ns(build, i);
+        uint64_t up_ns = build->start_ups_ns[i];
         uint64_t start_ns = header->start_time_ns > up_ns ? header->start_time_ns - up_ns : 0;
         if (start_ns < build->start_ns) {
             first = header;
@@ -98,12 +121,11 @@ static void scalars_set(struct build *build)
     scalars->start_time_ns = build->start_ns;
     scalars->start_realtime_ns =
         first->start_realtime_ns - (first->start_time_ns - build->start_ns);
-    scalars->period = build->measure == CAPTURE_CLOCK_EVENT ? 0 : first->period;
+    scalars->period = build->measure == MEASURE_EVENTS ? 0 : first->period;
     for (size_t i = 0; i < build->n; i++) {
         uint64_t end = add_saturated(recording_start(build, build->recordings[i]),
-                                     recording_length(build->recordings[i]));
-        if (end > scalars->duration_ns)
-            scalars->duration_ns = end;
+                                     build->recordings[i]->facts.length_ns);
+        scalars->duration_ns = max_u64(scalars->duration_ns, end);
     }
 }
 
@@ -111,21 +133,9 @@ static void metadata_add(struct build *build)
 {
     static const char *const keys[] = {"exe", "cwd", "host", "unwinder", "event"};
     const struct recording *recording = build->recordings[0];
-    struct text command = recording_info_get(recording, "command");
-    char *words = malloc(command.length + 1);
-    if (words != NULL && command.length != 0) {
-        /* Words joined by NUL become words joined by blanks. */
-        memcpy(words, command.bytes, command.length);
-        for (size_t i = 0; i < command.length; i++) {
-            if (words[i] == '\0')
-                words[i] = ' ';
-        }
-        size_t length = command.length;
-        while (length > 0 && words[length - 1] == ' ')
-            length--;
-        profile_add_metadata(build->builder, "command", words, length);
-    }
-    free(words);
+    size_t length = strlen(recording->facts.command);
+    if (length != 0)
+        profile_add_metadata(build->builder, "command", recording->facts.command, length);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         struct text value = recording_info_get(recording, keys[i]);
         if (value.length != 0)
@@ -140,13 +150,13 @@ static void metadata_add_u64(struct build *build, const char *key, uint64_t valu
     profile_add_metadata(build->builder, key, digits, (size_t)n);
 }
 
-/* What the account comes to, for who has the profile alone. */
+/* What the account comes to, for those who have the profile alone. */
 static void metadata_add_account(struct build *build, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
     const char *clock = account_clock_word(account_main_clock(sums))->words;
     profile_add_metadata(build->builder, "clock", clock, strlen(clock));
-    if (sums->measure == ACCOUNT_EVENTS) {
+    if (sums->measure == MEASURE_EVENTS) {
         metadata_add_u64(build, "event_period", account->event_period);
         if (sums->cpu_known)
             metadata_add_u64(build, "events", sums->cpu_ns);
@@ -155,7 +165,7 @@ static void metadata_add_account(struct build *build, const struct account *acco
     }
     metadata_add_u64(build, "frequency_hz", account->frequency_hz);
     if (sums->cpu_known)
-        metadata_add_u64(build, sums->measure == ACCOUNT_WALL ? "elapsed_ns" : "cpu_ns",
+        metadata_add_u64(build, sums->measure == MEASURE_WALL ? "elapsed_ns" : "cpu_ns",
                          account_wanted_ns(sums));
     metadata_add_u64(build, "explained_ns", sums->weight_ns);
     metadata_add_u64(build, "lost_ns", account_lost_ns(sums));
@@ -170,12 +180,10 @@ static uint32_t process_name(struct build *build, const struct recording *record
         path = recording_info_get(recording, "command");
         path.length = strnlen(path.bytes, path.length);
     }
-    const char *slash = memrchr(path.bytes, '/', path.length);
-    if (slash != NULL && slash + 1 < path.bytes + path.length) {
-        path.length -= (size_t)(slash + 1 - path.bytes);
-        path.bytes = slash + 1;
-    }
-    return profile_add_text(build->builder, path.bytes, path.length);
+    struct text name = text_base_name(path);
+    if (name.length == 0)
+        name = path;
+    return profile_add_text(build->builder, name.bytes, name.length);
 }
 
 /* Ids of the recording's threads by index in it; heap, NULL when out of memory. */
@@ -187,7 +195,7 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
         .pid = recording->header.pid,
         .ppid = recording->header.ppid,
         .start_ns = start,
-        .end_ns = add_saturated(start, recording_length(recording)),
+        .end_ns = add_saturated(start, recording->facts.length_ns),
     };
     uint32_t process_id = profile_add_process(build->builder, &process);
     uint32_t *ids = calloc(recording->n_threads + 1, sizeof *ids);
@@ -205,30 +213,6 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
         ids[i] = profile_add_thread(build->builder, &thread);
     }
     return ids;
-}
-
-/* What the threads of a process used after their own last word: libc's and the kernel's part of a
- * thread's end. The process's CPU time has it, its threads' clocks have not. More than this for
- * each thread must be something else, say threads that are not recorded. */
-#define THREAD_EXIT_MOST_NS UINT64_C(200000)
-
-static uint64_t thread_exit_ns(const struct recording *recording)
-{
-    const struct capture_header *header = &recording->header;
-    uint64_t threads_ns = 0;
-    if (header->end != CAPTURE_EXITED || header->n_threads_missed != 0 || recording->n_threads < 2)
-        return 0;
-    for (size_t i = 0; i < recording->n_threads; i++) {
-        const struct recording_thread *thread = &recording->threads[i];
-        if (!thread->ended || thread->end_cpu_ns < thread->start_cpu_ns)
-            return 0;
-        threads_ns = add_saturated(threads_ns, thread->end_cpu_ns - thread->start_cpu_ns);
-    }
-    uint64_t process_ns =
-        header->end_cpu_ns > header->start_cpu_ns ? header->end_cpu_ns - header->start_cpu_ns : 0;
-    uint64_t most_ns = multiply_saturated(recording->n_threads - 1, THREAD_EXIT_MOST_NS);
-    uint64_t rest_ns = process_ns > threads_ns ? process_ns - threads_ns : 0;
-    return rest_ns <= most_ns ? rest_ns : 0;
 }
 
 /* A weight that no sample stands for, as the frames root and leaf. */
@@ -250,16 +234,16 @@ static void measured_add(struct build *build, size_t index, uint32_t thread,
                          struct account *account)
 {
     const struct recording *recording = build->recordings[index];
-    if (build->measure != CAPTURE_CLOCK_PERF)
+    if (build->measure != MEASURE_CPU)
         return;
-    uint64_t up_ns = start_up_ns(build, index), exit_ns = thread_exit_ns(recording);
+    uint64_t up_ns = build->start_ups_ns[index], exit_ns = recording->facts.thread_exit_ns;
     struct profile_sample at = {.thread = thread, .time_ns = recording_start(build, recording)};
     if (up_ns != 0) {
         add_measured(build, "_start", "[start-up]", &at, up_ns);
         account_add_start_up(account, index, up_ns);
     }
     if (exit_ns != 0) {
-        at.time_ns = add_saturated(at.time_ns, recording_length(recording));
+        at.time_ns = add_saturated(at.time_ns, recording->facts.length_ns);
         add_measured(build, "clone3", "[thread exit]", &at, exit_ns);
         account_add_thread_exit(account, index, exit_ns);
     }
@@ -282,9 +266,9 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
         const struct recording_sample *from = &recording->samples[i];
         uint64_t values[N_KINDS] = {
             [KIND_SAMPLES] = from->kind == RECORDING_TICK,
-            [KIND_WEIGHT] = multiply_saturated(from->steps, recording->header.period),
+            [KIND_WEIGHT] = recording_weight(recording, from),
         };
-        bool is_event = build->measure == CAPTURE_CLOCK_EVENT;
+        bool is_event = build->measure == MEASURE_EVENTS;
         uint32_t stack = stacks[from->node];
         if (from->label != 0)
             done = label_stacks_get(labels, from->label, from->node, &stack);
@@ -302,16 +286,10 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
     return done;
 }
 
-static uint32_t measure_of(const struct recording *recording)
-{
-    uint32_t clock = recording->header.clock;
-    return clock == CAPTURE_CLOCK_EVENT || clock == CAPTURE_CLOCK_WALL ? clock : CAPTURE_CLOCK_PERF;
-}
-
 static bool is_same_measure(const struct recording *a, const struct recording *b)
 {
-    return measure_of(a) == measure_of(b) &&
-           (measure_of(a) != CAPTURE_CLOCK_EVENT ||
+    return a->facts.measure == b->facts.measure &&
+           (a->facts.measure != MEASURE_EVENTS ||
             text_equal(recording_info_get(a, "event"), recording_info_get(b, "event")));
 }
 
@@ -321,7 +299,7 @@ bool profile_build(const struct recording *const *recordings, size_t n,
 {
     struct build build = {.recordings = recordings, .n = n};
     if (n > 0)
-        build.measure = measure_of(recordings[0]);
+        build.measure = recordings[0]->facts.measure;
     for (size_t i = 1; i < n; i++) {
         if (!is_same_measure(recordings[0], recordings[i]))
             return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
@@ -334,8 +312,14 @@ bool profile_build(const struct recording *const *recordings, size_t n,
     }
     if (n == 0)
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "no recording");
-    if (!profile_builder_create(&build.builder, err))
+    if (!start_ups_find(&build)) {
+        free(build.start_ups_ns);
+        return err_fail_memory(err);
+    }
+    if (!profile_builder_create(&build.builder, err)) {
+        free(build.start_ups_ns);
         return false;
+    }
     scalars_set(&build);
     metadata_add(&build);
     bool done = node_stacks_create(recordings, n, options, build.builder, &build.stacks, err);
@@ -344,6 +328,7 @@ bool profile_build(const struct recording *const *recordings, size_t n,
     if (done)
         done = node_stacks_account(build.stacks, account) || err_fail_memory(err);
     node_stacks_destroy(build.stacks);
+    free(build.start_ups_ns);
     if (done)
         metadata_add_account(&build, account);
     if (!done) {

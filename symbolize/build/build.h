@@ -1,21 +1,25 @@
 /* build.h - recordings to a profile.
  *
  *   recordings (one per process) -> distinct addresses per module -> module.h -> frames
- *                                -> nodes  -> stacks
- *                                -> samples with both kinds of value -> profile, account
+ *                                -> nodes   -> stacks
+ *                                -> samples -> profile, account
  *
- * Kinds      "samples" (count: 1 per sample, 0 for credited weight) and "cpu" (ns: steps * period).
- * Frames     an address with inlined functions gives several frames, all with its vaddr. Code
- *            without a name is [libfoo.so+0x1234], code in no module [anon], the unknown outer part
- *            of a stack [truncated: why]. Frames of libsampler.so itself are left out.
- * Start-up   what a process used before its recording began (exec, the dynamic loader) is a weight
- * of its own, `_start;[start-up]`, so that the weights add up to the CPU time of the process.
- * Thread ends  what threads used after their last word (in libc and the kernel) is measured too, as
- * the process's CPU time less its threads': `clone3;[thread exit]`.
- * Memory     proportional to the distinct frames and stacks, and the samples: an address is
- *            resolved once, however many stacks it is in, and a node mapped once. */
-#ifndef SAMPLER_SYMBOLIZE_BUILD_BUILD_H
-#define SAMPLER_SYMBOLIZE_BUILD_BUILD_H
+ * Kinds        "samples" (count: 1 per sample, 0 for credited weight) and "cpu" or "wall" (ns:
+ *              steps * period); of kernel events one kind, the event.
+ * Frames       An address with inlined functions gives several frames, all with its vaddr. Code
+ *              without a name is [libfoo.so+0x1234], code in no module [anon], the unknown outer
+ *              part of a stack [truncated: why]. Frames of libsampler.so itself are left out.
+ * Start-up     What a process used before its recording began (exec, the dynamic loader) is a
+ *              weight of its own, `_start;[start-up]`, so that the weights add up to the CPU time
+ *              of the process.
+ * Thread ends  What threads used after the last record of their own (in libc and the kernel) is
+ *              measured too, as the process's CPU time less its threads': `clone3;[thread exit]`.
+ * Memory       Proportional to the distinct frames and stacks, and the samples: an address is
+ *              resolved once, however many stacks it is in, and a node mapped once.
+ * Errors       Recordings that measure different things (ERR_USAGE); out of memory. A module
+ *              whose names cannot be found is none: it shows in the account. */
+#ifndef SAMPLER_BUILD_H
+#define SAMPLER_BUILD_H
 
 #include "account/account.h"
 #include "err.h"

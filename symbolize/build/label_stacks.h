@@ -2,8 +2,8 @@
  * root frame of the label's name.
  *
  * Made as samples ask for them, each once. Keeps the node stacks and the builder. */
-#ifndef SAMPLER_SYMBOLIZE_BUILD_LABEL_STACKS_H
-#define SAMPLER_SYMBOLIZE_BUILD_LABEL_STACKS_H
+#ifndef SAMPLER_LABEL_STACKS_H
+#define SAMPLER_LABEL_STACKS_H
 
 #include "build/node_stacks.h"
 

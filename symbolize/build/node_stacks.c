@@ -1,16 +1,24 @@
-/* node_stacks.c - see node_stacks.h. */
+/* node_stacks.c - see node_stacks.h.
+ *
+ * A target is a file, however many processes mapped it. The addresses of all nodes are
+ * collected, sorted and made distinct, so that each target has one ascending list, which is what
+ * module_symbolize wants: it walks the DWARF once, not once per address. Then nodes become
+ * stacks, parents first. */
 #include "build/node_stacks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "names/module_names.h"
+#include "number.h"
 #include "text.h"
+#include "vector.h"
 
-/* A module that samples met, the same one for all processes that mapped the same file. */
+/* A module that samples are in, the same one for all processes that mapped the same file. */
 struct target {
-    const struct recording_module *module; /* the first one met               */
+    const struct recording_module *module; /* the first one seen               */
     const uint64_t *vaddrs;                /* its part of the distinct ones   */
     size_t n_vaddrs;
     struct module_symbols *symbols;
@@ -20,10 +28,13 @@ struct target {
     bool hidden; /* libsampler.so itself                    */
 };
 
+VECTOR_DEFINE(targets, struct target)
+
 struct lookup {
     uint32_t target;
     uint64_t vaddr;
 };
+VECTOR_DEFINE(lookups, struct lookup)
 
 struct node_stacks {
     const struct recording *const *recordings;
@@ -31,7 +42,7 @@ struct node_stacks {
     const struct build_options *options;
     struct profile_builder *builder;
     struct arena *arena;
-    struct array targets; /* struct target                                    */
+    struct targets targets;
     uint32_t **target_of; /* [recording][module index] -> target              */
     uint64_t *vaddrs;     /* distinct ones, by target, then ascending         */
 };
@@ -45,28 +56,28 @@ static bool module_same_file(const struct recording_module *a, const struct reco
            a->mtime_s == b->mtime_s;
 }
 
+/* libsampler.so, or libsampler.so.N, which a link of that name leads to. */
 static bool module_hidden(const struct recording_module *module)
 {
-    static const char suffix[] = "/libsampler.so";
-    const size_t length = sizeof suffix - 1;
-    return module->path.length >= length &&
-           memcmp(module->path.bytes + module->path.length - length, suffix, length) == 0;
+    struct text path = module->path;
+    while (path.length > 0 && char_is_digit(path.bytes[path.length - 1]))
+        path.length--;
+    if (path.length < module->path.length && text_ends(path, "."))
+        path.length--;
+    else
+        path = module->path;
+    return text_ends(path, "/libsampler.so");
 }
 
 /* Index of the target of a module, added if new; UINT32_MAX when out of memory. */
 static uint32_t target_of_module(struct node_stacks *stacks, const struct recording_module *module)
 {
     for (size_t i = 0; i < stacks->targets.n; i++) {
-        const struct target *target = array_at(&stacks->targets, i);
-        if (module_same_file(target->module, module))
+        if (module_same_file(stacks->targets.items[i].module, module))
             return (uint32_t)i;
     }
-    struct target *target = array_push(&stacks->targets);
-    if (target == NULL)
-        return UINT32_MAX;
-    target->module = module;
-    target->hidden = module_hidden(module);
-    return (uint32_t)(stacks->targets.n - 1);
+    const struct target target = {.module = module, .hidden = module_hidden(module)};
+    return targets_push(&stacks->targets, target) ? (uint32_t)(stacks->targets.n - 1) : UINT32_MAX;
 }
 
 static bool targets_find(struct node_stacks *stacks)
@@ -91,7 +102,7 @@ static bool targets_find(struct node_stacks *stacks)
 
 /* ---- distinct addresses ---- */
 
-/* The address names and lines are looked up at: a return address lies behind its call. */
+/* The address names and lines are looked up at: a return address lies after its call. */
 static uint64_t lookup_vaddr(const struct recording_node *node)
 {
     return node->exact || node->offset == 0 ? node->offset : node->offset - 1;
@@ -101,12 +112,11 @@ static int lookup_compare(const void *left, const void *right)
 {
     const struct lookup *a = left;
     const struct lookup *b = right;
-    if (a->target != b->target)
-        return a->target < b->target ? -1 : 1;
-    return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+    return a->target != b->target ? compare_u64(a->target, b->target)
+                                  : compare_u64(a->vaddr, b->vaddr);
 }
 
-static bool lookups_collect(const struct node_stacks *stacks, struct array *lookups)
+static void lookups_collect(const struct node_stacks *stacks, struct lookups *lookups)
 {
     for (size_t r = 0; r < stacks->n_recordings; r++) {
         const struct recording *recording = stacks->recordings[r];
@@ -114,17 +124,14 @@ static bool lookups_collect(const struct node_stacks *stacks, struct array *look
             const struct recording_node *node = &recording->nodes[i];
             if (node->module == 0)
                 continue;
-            struct lookup *lookup = array_push(lookups);
-            if (lookup == NULL)
-                return false;
-            *lookup = (struct lookup){stacks->target_of[r][node->module - 1], lookup_vaddr(node)};
+            lookups_push(lookups, (struct lookup){stacks->target_of[r][node->module - 1],
+                                                  lookup_vaddr(node)});
         }
     }
-    return true;
 }
 
 /* Sorts, and gives each target its part of the distinct addresses. */
-static bool lookups_share_out(struct node_stacks *stacks, struct array *lookups)
+static bool lookups_share_out(struct node_stacks *stacks, struct lookups *lookups)
 {
     struct lookup *all = lookups->items;
     if (lookups->n > 1)
@@ -138,8 +145,9 @@ static bool lookups_share_out(struct node_stacks *stacks, struct array *lookups)
     if (stacks->vaddrs == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        struct target *target = array_at(&stacks->targets, all[i].target);
+        struct target *target = &stacks->targets.items[all[i].target];
         stacks->vaddrs[i] = all[i].vaddr;
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): lookups name targets there are */
         if (target->n_vaddrs++ == 0)
             target->vaddrs = &stacks->vaddrs[i];
     }
@@ -148,10 +156,10 @@ static bool lookups_share_out(struct node_stacks *stacks, struct array *lookups)
 
 static bool vaddrs_find(struct node_stacks *stacks)
 {
-    struct array lookups;
-    array_init(&lookups, sizeof(struct lookup));
-    bool done = lookups_collect(stacks, &lookups) && lookups_share_out(stacks, &lookups);
-    array_deinit(&lookups);
+    struct lookups lookups = {0};
+    lookups_collect(stacks, &lookups);
+    bool done = !lookups.no_memory && lookups_share_out(stacks, &lookups);
+    lookups_deinit(&lookups);
     return done;
 }
 
@@ -159,10 +167,9 @@ static bool vaddrs_find(struct node_stacks *stacks)
 
 static uint32_t module_add(struct profile_builder *builder, const struct recording_module *module)
 {
-    char hex[129];
-    size_t n = module->build_id.length < 64 ? module->build_id.length : 64;
-    for (size_t i = 0; i < n; i++)
-        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)module->build_id.bytes[i]);
+    char hex[2 * 64];
+    size_t n = min_u64(module->build_id.length, sizeof hex / 2);
+    hex_digits(hex, module->build_id.bytes, n);
     const struct profile_module added = {
         .path = profile_add_text(builder, module->path.bytes, module->path.length),
         .build_id = profile_add_text(builder, hex, 2 * n),
@@ -208,7 +215,7 @@ static bool functions_add(struct node_stacks *stacks, struct target *target)
 static bool targets_resolve(struct node_stacks *stacks, struct err *err)
 {
     for (size_t i = 0; i < stacks->targets.n; i++) {
-        struct target *target = array_at(&stacks->targets, i);
+        struct target *target = &stacks->targets.items[i];
         if (target->n_vaddrs == 0 || target->hidden)
             continue;
         target->profile_module = module_add(stacks->builder, target->module);
@@ -233,7 +240,6 @@ bool node_stacks_create(const struct recording *const *recordings, size_t n,
     stacks->options = options;
     stacks->builder = builder;
     stacks->arena = arena_create();
-    array_init(&stacks->targets, sizeof(struct target));
     bool done = stacks->arena != NULL && targets_find(stacks) && vaddrs_find(stacks);
     if (!done)
         err_fail_memory(err);
@@ -250,8 +256,8 @@ void node_stacks_destroy(struct node_stacks *stacks)
     if (stacks == NULL)
         return;
     for (size_t i = 0; i < stacks->targets.n; i++)
-        module_symbols_destroy(((struct target *)array_at(&stacks->targets, i))->symbols);
-    array_deinit(&stacks->targets);
+        module_symbols_destroy(stacks->targets.items[i].symbols);
+    targets_deinit(&stacks->targets);
     arena_destroy(stacks->arena);
     free(stacks);
 }
@@ -290,11 +296,9 @@ static uint32_t stack_push_words(struct node_stacks *stacks, uint32_t parent, co
 static uint32_t stack_push_offset(struct node_stacks *stacks, uint32_t parent,
                                   const struct target *target, uint64_t vaddr)
 {
-    const char *path = target->module->path.bytes;
-    const char *slash = strrchr(path, '/');
+    const char *file = text_base_name(text_make(target->module->path.bytes)).bytes;
     char name[512];
-    int n = snprintf(name, sizeof name, "[%.400s+0x%" PRIx64 "]", slash == NULL ? path : slash + 1,
-                     vaddr);
+    int n = snprintf(name, sizeof name, "[%.400s+0x%" PRIx64 "]", file, vaddr);
     const struct profile_function function = {
         .name = profile_add_text(stacks->builder, name, n < 0 ? 0 : (size_t)n),
         .module = target->profile_module,
@@ -306,16 +310,8 @@ static uint32_t stack_push_offset(struct node_stacks *stacks, uint32_t parent,
 
 static const struct chain *chain_find(const struct target *target, uint64_t vaddr)
 {
-    size_t low = 0;
-    size_t high = target->n_vaddrs;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (target->vaddrs[middle] < vaddr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &target->symbols->chains[low]; /* every node's address was collected */
+    size_t index = lower_bound_u64(target->vaddrs, target->n_vaddrs, vaddr);
+    return &target->symbols->chains[index]; /* every node's address was collected */
 }
 
 /* `parent` with the functions of an address, the outermost one first. */
@@ -356,7 +352,7 @@ static uint32_t stack_push_node(struct node_stacks *stacks, size_t index, uint32
     if (node->module == 0)
         return stack_push_words(stacks, parent, "[anon]", 0);
     const struct target *target =
-        array_at(&stacks->targets, stacks->target_of[index][node->module - 1]);
+        &stacks->targets.items[stacks->target_of[index][node->module - 1]];
     return target->hidden ? parent : stack_push_chain(stacks, parent, target, node);
 }
 
@@ -391,11 +387,10 @@ void node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, 
         uint32_t module = recording->nodes[node].module;
         if (module == 0)
             return;
-        struct target *target = array_at(&stacks->targets, stacks->target_of[index][module - 1]);
+        struct target *target = &stacks->targets.items[stacks->target_of[index][module - 1]];
         if (target->hidden)
             continue;
-        if (__builtin_add_overflow(target->self_ns, weight_ns, &target->self_ns))
-            target->self_ns = UINT64_MAX;
+        add_to(&target->self_ns, weight_ns);
         return;
     }
 }
@@ -403,20 +398,16 @@ void node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, 
 /* As hexadecimal digits; NULL when out of memory. */
 static const char *build_id_text(struct account *account, struct text build_id)
 {
-    static const char digits[] = "0123456789abcdef";
     char *text = arena_alloc(account->arena, 2 * build_id.length + 1);
-    for (size_t i = 0; text != NULL && i < build_id.length; i++) {
-        unsigned byte = (unsigned char)build_id.bytes[i];
-        text[2 * i] = digits[byte >> 4];
-        text[2 * i + 1] = digits[byte & 15];
-    }
+    if (text != NULL)
+        hex_digits(text, build_id.bytes, build_id.length);
     return text;
 }
 
 bool node_stacks_account(const struct node_stacks *stacks, struct account *account)
 {
     for (size_t i = 0; i < stacks->targets.n; i++) {
-        const struct target *target = array_at(&stacks->targets, i);
+        const struct target *target = &stacks->targets.items[i];
         if (target->symbols == NULL)
             continue;
         const char *problem = target->symbols->problem;
@@ -429,11 +420,9 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             .is_image = target->module->image.length != 0,
             .build_id = build_id_text(account, target->module->build_id),
         };
-        struct account_module *added = array_push(&account->modules);
-        if (added == NULL || module.path == NULL || module.problem == NULL ||
-            module.build_id == NULL)
+        if (module.path == NULL || module.problem == NULL || module.build_id == NULL ||
+            !account_modules_push(&account->modules, module))
             return false;
-        *added = module;
     }
     account_sort_modules(account);
     return true;

@@ -4,8 +4,8 @@
  *   create: all nodes -> distinct (module, address) -> module_symbolize -> chains
  *           -> names (demangled once each, kept apart where short ones would merge)
  *   map:    node -> stack of the profile, parents first */
-#ifndef SAMPLER_SYMBOLIZE_BUILD_NODE_STACKS_H
-#define SAMPLER_SYMBOLIZE_BUILD_NODE_STACKS_H
+#ifndef SAMPLER_NODE_STACKS_H
+#define SAMPLER_NODE_STACKS_H
 
 #include "build/build.h"
 

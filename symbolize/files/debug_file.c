@@ -1,4 +1,5 @@
-/* debug_file.c - see debug_file.h. */
+/* debug_file.c - see debug_file.h. Files come from anywhere: each is opened without blocking,
+ * and none is believed because of its name. */
 #include "files/debug_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "digits.h"
 #include "text.h"
 
 /* Longest build id that makes sense; linkers make 8, 16 or 20 bytes. */
@@ -36,9 +38,8 @@ static bool build_id_path(const char *root, struct text build_id, char *out, siz
 {
     if (build_id.length < 2 || build_id.length > BUILD_ID_MAX_BYTES)
         return false;
-    char hex[2 * BUILD_ID_MAX_BYTES + 1];
-    for (size_t i = 0; i < build_id.length; i++)
-        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)build_id.bytes[i]);
+    char hex[2 * BUILD_ID_MAX_BYTES + 1] = "";
+    hex_digits(hex, build_id.bytes, build_id.length);
     int n = snprintf(out, out_bytes, "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2);
     return n > 0 && (size_t)n < out_bytes;
 }

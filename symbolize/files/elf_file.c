@@ -106,6 +106,7 @@ Elf_Scn *elf_file_section(const struct elf_file *file, const char *name, GElf_Sh
     return NULL;
 }
 
+/* Debug files keep the headers of sections they left out, as SHT_NOBITS. */
 bool elf_file_has_dwarf(const struct elf_file *file)
 {
     GElf_Shdr header;

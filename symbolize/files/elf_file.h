@@ -1,9 +1,11 @@
 /* elf_file.h - an ELF file opened for reading names: a thin, careful layer over libelf.
  *
- * Only what we can read: 64-bit little-endian ELF of regular files, or an image in memory. Views
- * into the file live as long as the struct elf_file. Context: one thread at a time per file. */
-#ifndef SAMPLER_SYMBOLIZE_FILES_ELF_FILE_H
-#define SAMPLER_SYMBOLIZE_FILES_ELF_FILE_H
+ * Takes     64-bit little-endian ELF of regular files, or an image in memory (the vdso).
+ * Owner     Views into the file live as long as the struct elf_file.
+ * Errors    Cannot be opened, not such a file: ERR_IO, ERR_FORMAT with the path.
+ * Context   One thread at a time per file. */
+#ifndef SAMPLER_ELF_FILE_H
+#define SAMPLER_ELF_FILE_H
 
 #include <gelf.h>
 #include <stdbool.h>

@@ -1,14 +1,16 @@
 /* chain.h - what symbolizing an address gives: the functions at it, inlined ones first.
  *
- *   address -> { inlined leaf, the function it was inlined into, ..., the function in the symbol
- * table }
+ *   address -> { inlined leaf, the function it was inlined into, ..., the real function }
  *
- * Texts are ids of the module's own intern table. Plain data, no functions. */
-#ifndef SAMPLER_SYMBOLIZE_NAMES_CHAIN_H
-#define SAMPLER_SYMBOLIZE_NAMES_CHAIN_H
+ * The last one is what a symbol table has at the address. Texts are ids of the module's own intern
+ * table. Plain data, no functions. */
+#ifndef SAMPLER_CHAIN_H
+#define SAMPLER_CHAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "vector.h"
 
 struct chain_frame {
     uint32_t name;   /* as the debug information or the symbol table has it (mangled); 0 = none */
@@ -21,6 +23,8 @@ struct chain_frame {
     bool inlined;   /* into the next frame of the chain                              */
     bool unmangled; /* plain name only, though the language has mangled ones         */
 };
+
+VECTOR_DEFINE(chain_frames, struct chain_frame)
 
 /* The frames of one address, leaf first: frames[first .. first + n) of the module; n = 0: no name.
  */

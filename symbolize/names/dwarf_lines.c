@@ -1,8 +1,8 @@
-/* dwarf_lines.c - the lines of one unit's wanted addresses; see dwarf_parts.h.
+/* dwarf_lines.c - the lines of one unit's wanted addresses; see dwarf_search.h.
  *
  * libdw gives the rows of all sequences sorted by address, those of one address in the order of the
  * program, so that the last row at or before an address is the one in force. */
-#include "names/dwarf_parts.h"
+#include "names/dwarf_search.h"
 
 /* Index of the last row at or before vaddr, n if there is none. */
 static size_t row_find(Dwarf_Lines *lines, size_t n, uint64_t vaddr)

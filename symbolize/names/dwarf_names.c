@@ -1,55 +1,18 @@
-/* dwarf_names.c - which units to look at, and the chains in the end; see dwarf_names.h. */
+/* dwarf_names.c - which units to look at, and the chains in the end; see dwarf_names.h.
+ *
+ * Three ways to a unit, from the surest to the last resort: the ranges it states, .debug_aranges
+ * (DWARF 5, 6.1.2), and, for addresses nobody has claimed, every unit that states none. An address
+ * belongs to the first unit that takes it. */
 #include "names/dwarf_names.h"
 
 #include <dwarf.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "names/dwarf_parts.h"
+#include "names/dwarf_search.h"
 
 /* Ranges looked at per module before we give up on it: some ten times what the largest programs
  * have. */
 #define MAX_RANGES ((uint64_t)1 << 28)
-
-size_t search_lower(const struct search *search, uint64_t vaddr)
-{
-    size_t low = 0;
-    size_t high = search->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (search->vaddrs[middle] < vaddr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-uint32_t search_text(struct search *search, const char *text)
-{
-    uint32_t id = 0;
-    if (text != NULL && !intern_add(search->texts, text, strlen(text), &id))
-        search->no_memory = true;
-    return id;
-}
-
-uint32_t search_path(struct search *search, Dwarf_CU *unit, const char *path)
-{
-    Dwarf_Die unit_die;
-    Dwarf_Attribute attribute;
-    if (path == NULL || path[0] == '/' ||
-        dwarf_cu_die(unit, &unit_die, NULL, NULL, NULL, NULL, NULL, NULL) == NULL)
-        return search_text(search, path);
-    const char *folder = dwarf_formstring(dwarf_attr(&unit_die, DW_AT_comp_dir, &attribute));
-    size_t length = folder == NULL ? 0 : strlen(folder);
-    /* A path of folder 0 begins with the compilation folder, be it relative or not. */
-    if (length == 0 || (strncmp(path, folder, length) == 0 && path[length] == '/'))
-        return search_text(search, path);
-    char joined[PATH_MAX];
-    int n = snprintf(joined, sizeof joined, "%s/%s", folder, path);
-    return search_text(search, n > 0 && (size_t)n < sizeof joined ? joined : path);
-}
 
 /* Addresses of [start, end) without a unit become this one's. */
 static bool unit_take(struct search *search, uint32_t unit, uint64_t start, uint64_t end)
@@ -170,33 +133,25 @@ static void units_without_ranges(struct search *search, uint32_t unit)
     }
 }
 
-static struct chain_frame *frame_add(struct search *search, struct array *frames)
-{
-    struct chain_frame *frame = frames->n < UINT32_MAX ? array_push(frames) : NULL;
-    if (frame == NULL)
-        search->no_memory = true;
-    return frame;
-}
-
 /* The chain of one address: its scope, then outward until a function that is not inlined. */
 static void chain_make(struct search *search, const struct place *place, struct chain *chain,
-                       struct array *frames)
+                       struct chain_frames *frames)
 {
     chain->first = (uint32_t)frames->n;
     struct chain_frame at = {.file = place->file, .line = place->line, .column = place->column};
     uint32_t index = place->scope;
     do {
-        const struct scope *scope = array_at(&search->scopes, index); /* [0]: no function */
-        struct chain_frame *frame = frame_add(search, frames);
-        if (frame == NULL)
+        const struct scope *scope = &search->scopes.items[index]; /* [0]: no function */
+        at.name = scope->name;
+        at.decl_file = scope->decl_file;
+        at.decl_line = scope->decl_line;
+        at.inlined = scope->inlined && scope->parent != 0;
+        at.unmangled = scope->unmangled;
+        at.entry = scope->entry;
+        if (frames->n >= UINT32_MAX || !chain_frames_push(frames, at)) {
+            search->no_memory = true;
             return;
-        *frame = at;
-        frame->name = scope->name;
-        frame->decl_file = scope->decl_file;
-        frame->decl_line = scope->decl_line;
-        frame->inlined = scope->inlined && scope->parent != 0;
-        frame->unmangled = scope->unmangled;
-        frame->entry = scope->entry;
+        }
         chain->n++;
         at = (struct chain_frame){
             .file = scope->call_file, .line = scope->call_line, .column = scope->call_column};
@@ -215,8 +170,7 @@ bool dwarf_names_find(Dwarf *dwarf, const uint64_t *vaddrs, size_t n,
         .texts = result->texts,
         .ranges_left = MAX_RANGES,
     };
-    array_init(&search.scopes, sizeof(struct scope));
-    if (search.places == NULL || array_push(&search.scopes) == NULL)
+    if (search.places == NULL || !scopes_extend(&search.scopes, 1))
         search.no_memory = true;
     if (!search.no_memory) {
         uint32_t unit = units_with_ranges(&search);
@@ -228,7 +182,7 @@ bool dwarf_names_find(Dwarf *dwarf, const uint64_t *vaddrs, size_t n,
         if (place->scope != 0 || place->line != 0)
             chain_make(&search, place, &result->chains[i], result->frames);
     }
-    array_deinit(&search.scopes);
+    scopes_deinit(&search.scopes);
     free(search.places);
     return !search.no_memory;
 }

@@ -1,28 +1,28 @@
 /* dwarf_names.h - functions, lines and inlined frames of many addresses of one module, from DWARF.
  *
- *   addresses (sorted) -> units that hold some -> one walk over the DIEs of each -> scopes
- *                                              -> its line table                 -> lines
- *                                                                                 => chains
+ *   addresses (sorted) -> units that hold some -> one walk over the DIEs of each -> scopes \
+ *                                              -> its line table                -> lines  } chains
  *
- * Never a query per address: each touched unit is walked once, and functions without a wanted
- * address are stepped over by DW_AT_sibling. What the file claims wrongly costs names, not more:
- * DIEs must lead forward, nesting and the number of ranges are bounded.
- * DWARF 2 to 5, partial and imported units, references across units and into a dwz file. */
-#ifndef SAMPLER_SYMBOLIZE_NAMES_DWARF_NAMES_H
-#define SAMPLER_SYMBOLIZE_NAMES_DWARF_NAMES_H
+ * Takes     DWARF 2 to 5, partial and imported units, references across units and into a dwz file.
+ * Cost      Never a query per address: each touched unit is walked once, and functions without a
+ *           wanted address are stepped over by DW_AT_sibling. libdw's way for one address
+ *           (dwarf_getscopes) walks the unit anew each time.
+ * Bounds    What the file claims wrongly costs names, not more: DIEs must lead forward (DWARF 5,
+ *           2.3), nesting and the number of ranges are bounded. */
+#ifndef SAMPLER_DWARF_NAMES_H
+#define SAMPLER_DWARF_NAMES_H
 
 #include <elfutils/libdw.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "array.h"
 #include "err.h"
 #include "intern.h"
 #include "names/chain.h"
 
 struct dwarf_names_result {
-    struct chain *chains; /* one per address, zero on entry        */
-    struct array *frames; /* struct chain_frame, appended to       */
+    struct chain *chains;        /* one per address, zero on entry        */
+    struct chain_frames *frames; /* appended to                    */
     struct intern *texts;
 };
 

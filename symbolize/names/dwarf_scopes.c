@@ -1,12 +1,12 @@
 /* dwarf_scopes.c - the functions and inlined calls of one unit that cover wanted addresses; see
- * dwarf_parts.h.
+ * dwarf_search.h.
  *
  * A walk in the order of the file. A DIE that covers an address takes it over from what covered it
  * before, so that inner ones win over outer ones. First only where compilers put functions with
  * code; if addresses of the unit remain without a function, once more through everything. */
 #include <dwarf.h>
 
-#include "names/dwarf_parts.h"
+#include "names/dwarf_search.h"
 
 /* Compilers nest far less: lexical blocks and inlined calls to some dozens. */
 #define MAX_DEPTH 512u
@@ -96,12 +96,10 @@ static uint32_t scope_add(struct walk *walk, Dwarf_Die *die, uint32_t parent, bo
     } else {
         scope.entry = function_entry(die);
     }
-    struct scope *added = search->scopes.n < UINT32_MAX ? array_push(&search->scopes) : NULL;
-    if (added == NULL) {
+    if (search->scopes.n >= UINT32_MAX || !scopes_push(&search->scopes, scope)) {
         search->no_memory = true;
         return 0;
     }
-    *added = scope;
     return (uint32_t)(search->scopes.n - 1);
 }
 

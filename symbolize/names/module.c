@@ -1,4 +1,8 @@
-/* module.c - see module.h. */
+/* module.c - see module.h. The steps, in the order in which they may still help: DWARF names most,
+ * the symbol tables name what is left, and what is exported under another name goes by that one.
+ *
+ * A program may have been built again since it ran. A file that is not the one that was mapped
+ * is not used at all: wrong names are worse than none. */
 #include "names/module.h"
 
 #include <elfutils/libdw.h>
@@ -8,7 +12,6 @@
 #include <string.h>
 
 #include "arena.h"
-#include "array.h"
 #include "files/debug_file.h"
 #include "files/elf_file.h"
 #include "names/dwarf_names.h"
@@ -20,7 +23,7 @@ struct owner {
     struct module_symbols symbols;
     struct arena *arena;
     struct intern *texts;
-    struct array frames;
+    struct chain_frames frames;
 };
 
 /* Everything that is open while one module is read. */
@@ -31,8 +34,8 @@ struct work {
     const uint64_t *vaddrs;
     struct chain *chains;
     size_t n;
-    struct elf_file
-        *file; /* the module itself, NULL if it cannot be had or is not the one that ran */
+    /* The module itself, NULL if it is not available or not the one that ran. */
+    struct elf_file *file;
     struct elf_file *debug; /* its debug file, NULL if there is none */
     struct elf_file *alt;   /* what dwz moved out of it   */
     char debug_path[PATH_MAX];
@@ -156,7 +159,7 @@ static void dwarf_read(struct work *work)
 
 static struct chain_frame *frame_at(const struct work *work, size_t index)
 {
-    return array_at(&work->owner->frames, index);
+    return &work->owner->frames.items[index];
 }
 
 /* The function in the symbol table sense: the last of a chain. */
@@ -195,7 +198,7 @@ static void symbol_name_use(struct work *work, size_t index, const struct symbol
         return;
     if (chain->n == 0) {
         chain->first = (uint32_t)work->owner->frames.n;
-        if (array_push(&work->owner->frames) == NULL) {
+        if (!chain_frames_extend(&work->owner->frames, work->owner->frames.n + 1)) {
             work->no_memory = true;
             return;
         }
@@ -281,7 +284,6 @@ static struct owner *owner_create(void)
         return NULL;
     owner->symbols.debug_path = "";
     owner->symbols.problem = "";
-    array_init(&owner->frames, sizeof(struct chain_frame));
     owner->arena = arena_create();
     owner->texts = owner->arena == NULL ? NULL : intern_create(owner->arena);
     if (owner->texts == NULL) {
@@ -296,7 +298,7 @@ void module_symbols_destroy(struct module_symbols *symbols)
     if (symbols == NULL)
         return;
     struct owner *owner = (struct owner *)symbols;
-    array_deinit(&owner->frames);
+    chain_frames_deinit(&owner->frames);
     intern_destroy(owner->texts);
     arena_destroy(owner->arena);
     free(owner);

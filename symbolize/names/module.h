@@ -4,10 +4,12 @@
  *                         -> its debug file -> DWARF -> chains
  *                         -> symbol tables, PLT      -> names for the rest
  *
- * Nothing that is wrong with the files is an error: it costs the module its names, and `problem`
- * says so. Errors are out of memory only. */
-#ifndef SAMPLER_SYMBOLIZE_NAMES_MODULE_H
-#define SAMPLER_SYMBOLIZE_NAMES_MODULE_H
+ * Problems  Nothing that is wrong with the files is an error: it costs the module its names, and
+ *           `problem` says so. Errors are out of memory only.
+ * Owner     The result owns its texts, chains and frames; files are closed before it is
+ *           returned. */
+#ifndef SAMPLER_MODULE_H
+#define SAMPLER_MODULE_H
 
 #include <stdint.h>
 

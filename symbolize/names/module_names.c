@@ -1,16 +1,19 @@
-/* module_names.c - see module_names.h. */
+/* module_names.c - see module_names.h. In short mode both forms of each name are made; sorted by
+ * the short one, those that differ in the full one stand next to each other. */
 #include "names/module_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "vector.h"
 
 struct name {
     uint32_t raw;  /* text of the module  */
     uint32_t made; /* text of the profile */
     uint32_t full; /* text of the profile, in short mode only */
 };
+
+VECTOR_DEFINE(names, struct name)
 
 static uint32_t name_make(const struct module_symbols *symbols, uint32_t raw, enum names_mode mode,
                           struct profile_builder *builder, struct names_buffer *buffer)
@@ -22,23 +25,20 @@ static uint32_t name_make(const struct module_symbols *symbols, uint32_t raw, en
 
 /* The distinct names of the frames, demangled. */
 static bool names_collect(const struct module_symbols *symbols, enum names_mode mode,
-                          struct profile_builder *builder, uint32_t *made, struct array *names)
+                          struct profile_builder *builder, uint32_t *made, struct names *names)
 {
     struct names_buffer *buffer = malloc(sizeof *buffer);
-    bool done = buffer != NULL;
-    for (size_t i = 0; i < symbols->n_frames && done; i++) {
+    for (size_t i = 0; i < symbols->n_frames && buffer != NULL; i++) {
         uint32_t raw = symbols->frames[i].name;
         if (raw == 0 || made[raw] != 0)
             continue;
         made[raw] = name_make(symbols, raw, mode, builder, buffer);
         if (mode != NAMES_SHORT)
             continue;
-        struct name *name = array_push(names);
-        done = name != NULL;
-        if (done)
-            *name =
-                (struct name){raw, made[raw], name_make(symbols, raw, NAMES_FULL, builder, buffer)};
+        names_push(names, (struct name){raw, made[raw],
+                                        name_make(symbols, raw, NAMES_FULL, builder, buffer)});
     }
+    bool done = buffer != NULL && !names->no_memory;
     free(buffer);
     return done;
 }
@@ -51,7 +51,7 @@ static int name_compare(const void *left, const void *right)
 }
 
 /* Equal short names of different functions become full ones. */
-static void names_keep_apart(const struct array *names, uint32_t *made)
+static void names_keep_apart(const struct names *names, uint32_t *made)
 {
     struct name *all = names->items;
     if (names->n > 1)
@@ -73,14 +73,13 @@ bool module_names_make(const struct module_symbols *symbols, enum names_mode mod
     uint32_t *made = calloc(intern_count(symbols->texts), sizeof *made);
     if (made == NULL)
         return false;
-    struct array names;
-    array_init(&names, sizeof(struct name));
+    struct names names = {0};
     bool done = names_collect(symbols, mode, builder, made, &names);
     if (done)
         names_keep_apart(&names, made);
     else
         free(made);
-    array_deinit(&names);
+    names_deinit(&names);
     if (done)
         *out = made;
     return done;

@@ -3,8 +3,8 @@
  * Every distinct name is demangled once. In short mode, functions of the module that would come out
  * with the same short name though their full ones differ (overloads, instances of one template)
  * keep their full names, so that no two functions are merged silently. */
-#ifndef SAMPLER_SYMBOLIZE_NAMES_MODULE_NAMES_H
-#define SAMPLER_SYMBOLIZE_NAMES_MODULE_NAMES_H
+#ifndef SAMPLER_MODULE_NAMES_H
+#define SAMPLER_MODULE_NAMES_H
 
 #include "model/profile.h"
 #include "names/module.h"

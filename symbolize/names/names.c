@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 /* As c++filt: parameters, const and the like, std::string in full where the name says so. */
 #define FULL_CXX (DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE)
 #define NO_PARAMETERS_CXX (DMGL_ANSI | DMGL_VERBOSE)
@@ -69,24 +71,18 @@ static bool demangle_with(callback_demangler *demangler, const char *name, int o
 
 /* ---- clone suffixes ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_identifier(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (unsigned char)c >= 0x80;
+    return char_is_digit(c) || char_is_letter(c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-static bool clone_word_known(const char *word, size_t length)
+static bool clone_word_known(struct text word)
 {
     /* gcc: cold to localalias; clang: llvm and __uniq. */
     static const char *const known[] = {"cold",     "isra",       "constprop", "part",
                                         "lto_priv", "localalias", "llvm",      "__uniq"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strlen(known[i]) == length && memcmp(known[i], word, length) == 0)
+        if (text_is(word, known[i]))
             return true;
     }
     return false;
@@ -100,7 +96,7 @@ static bool is_clone_suffix(const char *point)
         const char *word = point + 1;
         size_t length = strcspn(word, ".");
         bool number = length > 0 && strspn(word, "0123456789") == length;
-        if (!clone_word_known(word, length) && (first || !number))
+        if (!clone_word_known((struct text){word, length}) && (first || !number))
             return false;
         first = false;
         point = word + length;
@@ -132,7 +128,7 @@ static size_t operator_symbol_length(const char *text)
     return 0;
 }
 
-/* Behind the '>' that closes the '<' at `text`, NULL if none does. What stands in parentheses is
+/* After the '>' that closes the '<' at `text`, NULL if none does. What stands in parentheses is
  * jumped over: a comparison is always written in them. */
 static const char *template_end(const char *text)
 {
@@ -153,8 +149,8 @@ static const char *template_end(const char *text)
     return NULL;
 }
 
-/* Where the template arguments at `text` begin to matter: "<int>" behind a name, "::<i32>" behind a
- * Rust path, " <int>" behind an operator. A '<' elsewhere begins a Rust path "<T as Trait>". */
+/* Where the template arguments at `text` begin to matter: "<int>" after a name, "::<i32>" after a
+ * Rust path, " <int>" after an operator. A '<' elsewhere begins a Rust path "<T as Trait>". */
 static const char *template_start(const char *text, char before, bool after_operator)
 {
     if (*text == '<' && (is_identifier(before) || after_operator || before == ']'))
@@ -217,19 +213,11 @@ static bool demangle_base(enum names_mode mode, struct names_buffer *buffer)
     return base[1] == 'D' && demangle_d(base, buffer);
 }
 
-/* Whether the name is that of a PLT entry, whose suffix stays. */
-static bool is_plt(const char *name)
-{
-    size_t length = strlen(name);
-    return length > PLT_SUFFIX_LENGTH &&
-           memcmp(name + length - PLT_SUFFIX_LENGTH, PLT_SUFFIX, PLT_SUFFIX_LENGTH) == 0;
-}
-
 const char *demangle(const char *name, enum names_mode mode, struct names_buffer *buffer)
 {
     if (mode == NAMES_RAW)
         return name;
-    bool plt = is_plt(name);
+    bool plt = text_ends(text_make(name), PLT_SUFFIX); /* of a PLT entry: the suffix stays */
     size_t length = plt ? strlen(name) - PLT_SUFFIX_LENGTH : base_length(name);
     if (length == 0 || length >= sizeof buffer->base)
         return name;

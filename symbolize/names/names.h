@@ -6,14 +6,14 @@
  *
  * C++ (Itanium), Rust (both schemes) and D. A name of none of them comes back as it is, but for
  * the clone suffixes of compilers (.cold, .isra.0, .constprop.0, .part.0, .lto_priv.0, .llvm.123),
- * which full and short drop. Two overloads have the same short name: who needs them apart
+ * which full and short drop. Two overloads have the same short name: a caller that needs them apart
  * (build.c) asks for the full one as well.
  *
  * Hostile names: long ones, and those whose text would explode, come back as they are.
  * Context: one thread at a time per buffer; not signal safe.
  * The file is not called demangle.h because libiberty has a header of that name. */
-#ifndef SAMPLER_SYMBOLIZE_NAMES_NAMES_H
-#define SAMPLER_SYMBOLIZE_NAMES_NAMES_H
+#ifndef SAMPLER_NAMES_H
+#define SAMPLER_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ enum names_mode { NAMES_FULL, NAMES_SHORT, NAMES_RAW };
 
 struct names_buffer {
     size_t length;
-    char text[NAMES_MAX_BYTES];         /* NUL behind `length`                   */
+    char text[NAMES_MAX_BYTES];         /* NUL after `length`                   */
     char base[NAMES_MAX_MANGLED_BYTES]; /* the name without its clone suffixes   */
 };
 

@@ -20,11 +20,13 @@ struct slot {
     uint64_t addend;    /* its resolver                          */
 };
 
+VECTOR_DEFINE(slots, struct slot)
+
 struct plt {
     struct symbols *symbols;
     const struct elf_file *file;
-    struct array slots; /* struct slot, sorted by got_vaddr       */
-    struct array lazy;  /* struct slot of .rela.plt, in its order */
+    struct slots slots; /* sorted by got_vaddr       */
+    struct slots lazy;  /* those of .rela.plt, in its order */
     bool no_memory;
 };
 
@@ -43,21 +45,12 @@ static const char *relocation_name(const struct elf_file *file, size_t table_ind
     return name == NULL ? "" : name;
 }
 
-static void slot_add(struct plt *plt, struct array *slots, const struct slot *slot)
-{
-    struct slot *added = array_push(slots);
-    if (added == NULL)
-        plt->no_memory = true;
-    else
-        *added = *slot;
-}
-
 static void relocations_read(struct plt *plt, Elf_Scn *section, const GElf_Shdr *header)
 {
     bool of_plt = strcmp(elf_file_section_name(plt->file, header), ".rela.plt") == 0;
     Elf_Data *data = elf_getdata(section, NULL);
     size_t n = data == NULL || data->d_buf == NULL ? 0 : data->d_size / sizeof(Elf64_Rela);
-    for (size_t i = 0; i < n && i <= INT32_MAX && !plt->no_memory; i++) {
+    for (size_t i = 0; i < n && i <= INT32_MAX && !plt->slots.no_memory; i++) {
         GElf_Rela raw;
         if (gelf_getrela(data, (int)i, &raw) == NULL)
             return;
@@ -71,9 +64,9 @@ static void relocations_read(struct plt *plt, Elf_Scn *section, const GElf_Shdr 
                 named ? relocation_name(plt->file, header->sh_link, GELF_R_SYM(raw.r_info)) : "",
             .addend = (uint64_t)raw.r_addend,
         };
-        slot_add(plt, &plt->slots, &slot);
+        slots_push(&plt->slots, slot);
         if (of_plt)
-            slot_add(plt, &plt->lazy, &slot);
+            slots_push(&plt->lazy, slot);
     }
 }
 
@@ -106,7 +99,7 @@ static const struct slot *entry_decode(const struct plt *plt, const uint8_t *cod
         uint32_t index;
         memcpy(&index, code + i + 1, 4);
         if (code[i] == 0x68 && index < plt->lazy.n) /* push $index: a lazy entry with IBT */
-            return array_at(&plt->lazy, index);
+            return &plt->lazy.items[index];
     }
     return NULL;
 }
@@ -172,13 +165,11 @@ bool symbols_add_plt(struct symbols *symbols, const struct elf_file *file)
     if (gelf_getehdr(file->elf, &header) == NULL || header.e_machine != EM_X86_64)
         return true;
     struct plt plt = {.symbols = symbols, .file = file};
-    array_init(&plt.slots, sizeof(struct slot));
-    array_init(&plt.lazy, sizeof(struct slot));
     sections_each(&plt, true);
     if (plt.slots.n > 1)
         qsort(plt.slots.items, plt.slots.n, sizeof(struct slot), slot_compare);
     sections_each(&plt, false);
-    array_deinit(&plt.slots);
-    array_deinit(&plt.lazy);
-    return !plt.no_memory;
+    slots_deinit(&plt.slots);
+    slots_deinit(&plt.lazy);
+    return !plt.no_memory && !plt.slots.no_memory && !plt.lazy.no_memory;
 }

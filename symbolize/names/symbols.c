@@ -1,4 +1,8 @@
-/* symbols.c - see symbols.h. */
+/* symbols.c - see symbols.h: the table, how it is sorted, and the lookup.
+ *
+ * A symbol covers [vaddr, end). Of one address the best name stays (rank, then bytes, so that
+ * the result does not depend on the order of the file). Symbols may lie in each other: a lookup
+ * takes the nearest one before the address that reaches it. */
 #include "names/symbols.h"
 
 #include <stdlib.h>
@@ -8,111 +12,19 @@
  * entry points within functions). */
 #define MAX_STEPS_BACK 16u
 
-/* Names longer than this do not come from a compiler we know. */
-#define NAME_MAX_BYTES ((size_t)1 << 20)
-
 void symbols_init(struct symbols *symbols, struct arena *arena)
 {
     *symbols = (struct symbols){.arena = arena};
-    array_init(&symbols->table, sizeof(struct symbol));
 }
 
 void symbols_deinit(struct symbols *symbols)
 {
-    array_deinit(&symbols->table);
+    symbol_table_deinit(&symbols->table);
 }
 
 bool symbols_add(struct symbols *symbols, const struct symbol *symbol)
 {
-    struct symbol *added = array_push(&symbols->table);
-    if (added == NULL)
-        return false;
-    *added = *symbol;
-    return true;
-}
-
-/* Lower is better: functions before labels, global and weak before local, few underscores. */
-static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
-{
-    uint32_t rank = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 1000 : 0;
-    rank += symbol->st_size == 0 ? 500 : 0;
-    unsigned binding = GELF_ST_BIND(symbol->st_info);
-    rank += binding == STB_LOCAL ? 200 : 0;
-    size_t underscores = strspn(name, "_");
-    return rank + (underscores > 9 ? 9 : (uint32_t)underscores);
-}
-
-static bool is_code(const GElf_Sym *symbol, const char *name, const GElf_Shdr *section)
-{
-    unsigned type = GELF_ST_TYPE(symbol->st_info);
-    if (name[0] == '\0' || (section->sh_flags & SHF_EXECINSTR) == 0)
-        return false;
-    if (type == STT_NOTYPE)
-        return name[0] != '.' && name[0] != '$'; /* labels of assemblers, mapping symbols */
-    return type == STT_FUNC || type == STT_GNU_IFUNC;
-}
-
-static bool table_add(struct symbols *symbols, const struct elf_file *file, Elf_Scn *section,
-                      const GElf_Shdr *header)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    if (data == NULL || data->d_buf == NULL || header->sh_entsize == 0)
-        return true;
-    size_t n = data->d_size / sizeof(Elf64_Sym);
-    for (size_t i = 1; i < n && i <= INT32_MAX; i++) {
-        GElf_Sym raw;
-        GElf_Shdr where;
-        if (gelf_getsym(data, (int)i, &raw) == NULL || raw.st_shndx == SHN_UNDEF ||
-            raw.st_shndx >= SHN_LORESERVE)
-            continue;
-        const char *name = elf_strptr(file->elf, header->sh_link, raw.st_name);
-        Elf_Scn *code = elf_getscn(file->elf, raw.st_shndx);
-        if (name == NULL || code == NULL || gelf_getshdr(code, &where) == NULL ||
-            !is_code(&raw, name, &where))
-            continue;
-        uint64_t end;
-        if (raw.st_size == 0 || __builtin_add_overflow(raw.st_value, raw.st_size, &end))
-            end = where.sh_addr + where.sh_size;
-        /* "memcpy@@GLIBC_2.14": linkers have put the version into .symtab names at times. */
-        const char *at = strchr(name + 1, '@');
-        size_t length = at == NULL ? strlen(name) : (size_t)(at - name);
-        if (length > NAME_MAX_BYTES || end <= raw.st_value)
-            continue;
-        const struct symbol symbol = {
-            raw.st_value, end, name, (uint32_t)length, rank_of(&raw, name), raw.st_size == 0};
-        if (!symbols_add(symbols, &symbol))
-            return false;
-    }
-    return true;
-}
-
-static Elf_Scn *table_find(const struct elf_file *file, uint32_t type, GElf_Shdr *header)
-{
-    for (Elf_Scn *section = elf_nextscn(file->elf, NULL); section != NULL;
-         section = elf_nextscn(file->elf, section)) {
-        if (gelf_getshdr(section, header) != NULL && header->sh_type == type)
-            return section;
-    }
-    return NULL;
-}
-
-bool symbols_add_file(struct symbols *symbols, const struct elf_file *file)
-{
-    GElf_Shdr header;
-    Elf_Scn *section = table_find(file, SHT_SYMTAB, &header);
-    if (section == NULL)
-        return symbols_add_exported(symbols, file);
-    symbols->has_symtab = true;
-    return table_add(symbols, file, section, &header);
-}
-
-bool symbols_add_exported(struct symbols *symbols, const struct elf_file *file)
-{
-    GElf_Shdr header;
-    Elf_Scn *section = table_find(file, SHT_DYNSYM, &header);
-    if (section == NULL)
-        return symbols_add_dynamic(symbols, file);
-    return table_add(symbols, file, section, &header);
+    return symbol_table_push(&symbols->table, *symbol);
 }
 
 static int symbol_compare(const void *left, const void *right)

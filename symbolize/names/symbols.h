@@ -6,15 +6,15 @@
  * Of several names for one address the global one with the fewest leading underscores wins, so that
  * the answer does not depend on the order of the table. Names are views into the ELF files, which
  * must outlive the table, or copies in the arena. */
-#ifndef SAMPLER_SYMBOLIZE_NAMES_SYMBOLS_H
-#define SAMPLER_SYMBOLIZE_NAMES_SYMBOLS_H
+#ifndef SAMPLER_SYMBOLS_H
+#define SAMPLER_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "arena.h"
-#include "array.h"
 #include "files/elf_file.h"
+#include "vector.h"
 
 struct symbol {
     uint64_t vaddr;
@@ -25,11 +25,13 @@ struct symbol {
     bool sizeless; /* the table does not say where it ends            */
 };
 
+VECTOR_DEFINE(symbol_table, struct symbol)
+
 struct symbols {
     struct arena *arena;
-    struct array table; /* struct symbol                                         */
-    size_t n_sorted;    /* of them sorted by vaddr, one per address              */
-    bool has_symtab;    /* static functions are known as well                            */
+    struct symbol_table table;
+    size_t n_sorted; /* of them sorted by vaddr, one per address              */
+    bool has_symtab; /* static functions are known as well                            */
 };
 
 void symbols_init(struct symbols *symbols, struct arena *arena); /* keeps the arena */

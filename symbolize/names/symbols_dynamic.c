@@ -1,9 +1,9 @@
 /* symbols_dynamic.c - the exported symbols of a file without section headers, found as the dynamic
  * linker finds them: PT_DYNAMIC -> DT_SYMTAB, DT_STRTAB.
  *
- * Needed for the vdso (its section headers lie behind what its segment maps) and for files whose
+ * Needed for the vdso (its section headers lie after what its segment maps) and for files whose
  * section headers were stripped. Nothing states the number of symbols; every linker puts the names
- * behind the symbols, so the table ends at the latest where they begin. */
+ * after the symbols, so the table ends at the latest where they begin. */
 #include <string.h>
 
 #include "names/symbols.h"

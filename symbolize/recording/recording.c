@@ -8,13 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recording/parts.h"
+#include "recording/facts.h"
+#include "recording/reader.h"
+#include "recording/records.h"
 
 #define HEADER_MAX_BYTES (1u << 20)
 #define CHUNK_MIN_BYTES 64u
@@ -25,7 +26,7 @@ struct recording_owner {
     struct recording recording;
     struct arena *arena;
     struct intern *labels;
-    struct array tables[9];
+    struct tables tables;
 };
 
 struct source {
@@ -40,6 +41,8 @@ struct chunk_ref {
     uint64_t offset; /* of the struct capture_chunk */
     uint32_t committed_bytes;
 };
+
+VECTOR_DEFINE(chunk_refs, struct chunk_ref)
 
 /* Bytes read, fewer only at the end of the input or where it cannot be read. */
 static size_t source_read(const struct source *source, uint64_t offset, void *out, size_t n)
@@ -65,29 +68,8 @@ static size_t source_read(const struct source *source, uint64_t offset, void *ou
     return done;
 }
 
-void reader_warn(struct reader *reader, uint64_t offset, const char *format, ...)
-{
-    if (reader->warnings.n >= RECORDING_MAX_WARNINGS) {
-        reader->recording->n_warnings_dropped++;
-        return;
-    }
-    char text[200];
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    size_t n = length < 0 ? 0 : (size_t)length;
-    if (n >= sizeof text)
-        n = sizeof text - 1;
-    struct recording_warning *warning = array_push(&reader->warnings);
-    const char *copy = arena_text(reader->arena, text, n);
-    if (warning == NULL || copy == NULL) {
-        reader->no_memory = true;
-        return;
-    }
-    *warning = (struct recording_warning){offset, {copy, n}};
-}
-
+/* The sizes are checked before anything is allocated or skipped by them. A header may be longer
+ * than ours: it then ends in fields we do not know. */
 static bool header_read(const struct source *source, struct capture_header *header, struct err *err)
 {
     struct capture_header raw = {0};
@@ -113,7 +95,9 @@ static bool header_read(const struct source *source, struct capture_header *head
     return true;
 }
 
-static void chunk_ref_add(struct reader *reader, struct array *refs, uint64_t offset,
+/* A chunk that claims more than fits is read as far as it goes; one that is none is passed over, as
+ * chunks lie at fixed distances. */
+static void chunk_ref_add(struct reader *reader, struct chunk_refs *refs, uint64_t offset,
                           const struct capture_chunk *raw)
 {
     if (raw->magic == 0)
@@ -129,12 +113,8 @@ static void chunk_ref_add(struct reader *reader, struct array *refs, uint64_t of
                     committed_bytes, room);
         committed_bytes = room;
     }
-    struct chunk_ref *ref = array_push(refs);
-    if (ref == NULL) {
-        reader->no_memory = true;
-        return;
-    }
-    *ref = (struct chunk_ref){raw->stream, raw->sequence, offset, committed_bytes};
+    const struct chunk_ref ref = {raw->stream, raw->sequence, offset, committed_bytes};
+    reader->no_memory |= !chunk_refs_push(refs, ref);
 }
 
 /* A recording that came to its end knows how many chunks it has. */
@@ -147,7 +127,7 @@ static bool chunks_lack(const struct capture_header *header, uint64_t size_bytes
     return header->end != CAPTURE_RUNNING && present < header->n_chunks;
 }
 
-static void chunks_list(struct reader *reader, const struct source *source, struct array *refs)
+static void chunks_list(struct reader *reader, const struct source *source, struct chunk_refs *refs)
 {
     const struct capture_header *header = &reader->recording->header;
     reader->recording->cut = chunks_lack(header, source->size_bytes);
@@ -192,7 +172,7 @@ static bool chunk_read(struct reader *reader, const struct source *source, uint8
 static void stream_read(struct reader *reader, const struct source *source, uint8_t *buffer,
                         const struct chunk_ref *refs, size_t n)
 {
-    struct stream_state stream = {.first_node = (uint32_t)(reader->nodes.n - 1)};
+    struct stream_state stream = {.first_node = (uint32_t)(reader->tables->nodes.n - 1)};
     uint32_t expected = 0;
     for (size_t i = 0; i < n && !reader->no_memory; i++) {
         if (i > 0 && refs[i].sequence == refs[i - 1].sequence) {
@@ -214,7 +194,7 @@ static void stream_read(struct reader *reader, const struct source *source, uint
 }
 
 static void streams_read(struct reader *reader, const struct source *source,
-                         const struct array *refs)
+                         const struct chunk_refs *refs)
 {
     uint8_t *buffer = malloc(reader->recording->header.chunk_bytes);
     if (buffer == NULL) {
@@ -234,16 +214,8 @@ static void streams_read(struct reader *reader, const struct source *source,
 
 static void reader_init(struct reader *reader, struct recording_owner *owner)
 {
-    *reader = (struct reader){.recording = &owner->recording, .arena = owner->arena};
-    array_init(&reader->modules, sizeof(struct recording_module));
-    array_init(&reader->images, sizeof(struct image_piece));
-    array_init(&reader->nodes, sizeof(struct recording_node));
-    array_init(&reader->threads, sizeof(struct recording_thread));
-    array_init(&reader->samples, sizeof(struct recording_sample));
-    array_init(&reader->infos, sizeof(struct recording_info));
-    array_init(&reader->warnings, sizeof(struct recording_warning));
-    array_init(&reader->children, sizeof(struct recording_child));
-    array_init(&reader->pauses, sizeof(struct recording_pause));
+    *reader = (struct reader){
+        .recording = &owner->recording, .arena = owner->arena, .tables = &owner->tables};
     owner->labels = intern_create(owner->arena);
     reader->labels = owner->labels;
     reader->no_memory = reader->labels == NULL;
@@ -253,36 +225,27 @@ static void reader_init(struct reader *reader, struct recording_owner *owner)
                     "the unit of time is 0; times are taken as nanoseconds");
         reader->time_unit_ns = 1;
     }
-    if (array_push(&reader->nodes) == NULL)
-        reader->no_memory = true;
+    reader->no_memory |= !nodes_extend(&reader->tables->nodes, 1);
 }
 
-/* The tables move from the reader to the recording. */
-static void reader_hand_over(struct reader *reader, struct recording_owner *owner)
+/* What readers see: const pointers into the tables, whose owner is the recording's. */
+static void recording_fill(struct recording_owner *owner)
 {
     struct recording *recording = &owner->recording;
-    recording->modules = reader->modules.items;
-    recording->n_modules = reader->modules.n;
-    recording->nodes = reader->nodes.items;
-    recording->n_nodes = reader->nodes.n;
-    recording->threads = reader->threads.items;
-    recording->n_threads = reader->threads.n;
-    recording->samples = reader->samples.items;
-    recording->n_samples = reader->samples.n;
-    recording->infos = reader->infos.items;
-    recording->n_infos = reader->infos.n;
-    recording->warnings = reader->warnings.items;
-    recording->n_warnings = reader->warnings.n;
-    recording->children = reader->children.items;
-    recording->n_children = reader->children.n;
-    recording->pauses = reader->pauses.items;
-    recording->n_pauses = reader->pauses.n;
-    recording->labels = reader->labels;
-    const struct array tables[] = {reader->modules,  reader->images,   reader->nodes,
-                                   reader->threads,  reader->samples,  reader->infos,
-                                   reader->warnings, reader->children, reader->pauses};
-    _Static_assert(sizeof tables == sizeof owner->tables, "each table has its place");
-    memcpy(owner->tables, tables, sizeof tables);
+    const struct tables *tables = &owner->tables;
+    recording->labels = owner->labels;
+#define SHOW(table)                                                                                \
+    recording->table = tables->table.items;                                                        \
+    recording->n_##table = tables->table.n
+    SHOW(modules);
+    SHOW(nodes);
+    SHOW(threads);
+    SHOW(samples);
+    SHOW(infos);
+    SHOW(warnings);
+    SHOW(children);
+    SHOW(pauses);
+#undef SHOW
 }
 
 static bool source_decode(const struct source *source, struct recording **out, struct err *err)
@@ -301,16 +264,15 @@ static bool source_decode(const struct source *source, struct recording **out, s
     owner->recording.header = header;
     struct reader reader;
     reader_init(&reader, owner);
-    struct array refs;
-    array_init(&refs, sizeof(struct chunk_ref));
+    struct chunk_refs refs = {0};
     chunks_list(&reader, source, &refs);
     if (refs.n > 1)
         qsort(refs.items, refs.n, sizeof(struct chunk_ref), chunk_ref_compare);
     streams_read(&reader, source, &refs);
-    array_deinit(&refs);
+    chunk_refs_deinit(&refs);
     records_finish(&reader);
-    reader_hand_over(&reader, owner);
-    if (reader.no_memory) {
+    recording_fill(owner);
+    if (reader.no_memory || !facts_find(&owner->recording, arena)) {
         recording_destroy(&owner->recording);
         return err_fail_memory(err);
     }
@@ -352,36 +314,16 @@ void recording_destroy(struct recording *recording)
     if (recording == NULL)
         return;
     struct recording_owner *owner = (struct recording_owner *)recording;
-    for (size_t i = 0; i < sizeof owner->tables / sizeof owner->tables[0]; i++)
-        array_deinit(&owner->tables[i]);
+    modules_deinit(&owner->tables.modules);
+    images_deinit(&owner->tables.images);
+    nodes_deinit(&owner->tables.nodes);
+    threads_deinit(&owner->tables.threads);
+    samples_deinit(&owner->tables.samples);
+    infos_deinit(&owner->tables.infos);
+    warnings_deinit(&owner->tables.warnings);
+    children_deinit(&owner->tables.children);
+    pauses_deinit(&owner->tables.pauses);
     intern_destroy(owner->labels);
     arena_destroy(owner->arena);
     free(owner);
-}
-
-struct text recording_info_get(const struct recording *recording, const char *key)
-{
-    size_t length = strlen(key);
-    for (size_t i = recording->n_infos; i-- > 0;) {
-        const struct recording_info *info = &recording->infos[i];
-        if (info->key.length == length && memcmp(info->key.bytes, key, length) == 0)
-            return info->value;
-    }
-    return (struct text){"", 0};
-}
-
-uint64_t recording_paused_ns(const struct recording *recording, uint64_t length_ns)
-{
-    uint64_t paused_ns = 0, stopped_ns = 0;
-    bool is_stopped = false;
-    for (size_t i = 0; i < recording->n_pauses; i++) {
-        const struct recording_pause *pause = &recording->pauses[i];
-        uint64_t time_ns = pause->time_ns < length_ns ? pause->time_ns : length_ns;
-        if (is_stopped && !pause->stops)
-            paused_ns += time_ns - stopped_ns;
-        if (!is_stopped)
-            stopped_ns = time_ns;
-        is_stopped = pause->stops;
-    }
-    return is_stopped ? paused_ns + (length_ns - stopped_ns) : paused_ns;
 }

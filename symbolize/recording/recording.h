@@ -2,16 +2,17 @@
  *
  *   file or bytes -> header -> chunks sorted by (stream, sequence) -> records -> tables below
  *
- * Takes any prefix   A recording that is still being written, or was cut anywhere, yields all that
- * was committed in the bytes present. Only what makes everything unusable (no whole header, another
- * file type, another version) is an error; anything else that is damaged becomes a warning and
- * costs at most the rest of its own stream, because nodes are numbered by their order in it.
- * Bounded            by the bytes present: no count of the file is believed before its bytes are
- * there. A file is read with pread, a chunk at a time, so that one that shrinks meanwhile gives a
- * shorter recording and not a fault.
- * Owner              The recording owns all it shows; it dies by recording_destroy. Immutable. */
-#ifndef SAMPLER_SYMBOLIZE_RECORDING_RECORDING_H
-#define SAMPLER_SYMBOLIZE_RECORDING_RECORDING_H
+ * Any prefix  A recording that is still being written, or was cut anywhere, yields all that was
+ *             committed in the bytes present.
+ * Errors      Only what makes everything unusable: no whole header, another type of file, another
+ *             version. Anything else that is damaged becomes a warning and costs at most the rest
+ *             of its own stream, because nodes are numbered by their order in it.
+ * Bounds      By the bytes present: no count of the file is believed before its bytes are there. A
+ *             file is read with pread, a chunk at a time, so that one that shrinks meanwhile gives
+ *             a shorter recording and not a fault.
+ * Owner       The recording owns all it shows; it dies by recording_destroy. Immutable. */
+#ifndef SAMPLER_RECORDING_H
+#define SAMPLER_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 #include "capture.h"
 #include "err.h"
 #include "intern.h"
+#include "saturated.h"
 
 struct recording_module {
     uint32_t id;    /* as the recording numbers it                          */
@@ -38,12 +40,13 @@ struct recording_module {
 
 /* Nodes of all streams in one table; nodes[0] is the "none" entry. */
 struct recording_node {
-    uint32_t parent; /* index in nodes, < this one; 0 = outermost             */
-    uint32_t module; /* index in modules + 1; 0 = code in no module           */
-    uint8_t exact;   /* 1: look up `offset`, 0: look up `offset` - 1          */
-    uint8_t cut;     /* enum capture_cut, 0 = a frame; no frame else is set   */
-    uint8_t unknown; /* 1: named a module the recording does not hold         */
-    uint64_t offset; /* pc - bias of the module, or the pc                    */
+    uint32_t parent;   /* index in nodes, < this one; 0 = outermost             */
+    uint32_t module;   /* index in modules + 1; 0 = code in no module           */
+    uint8_t exact;     /* 1: look up `offset`, 0: look up `offset` - 1          */
+    uint8_t cut;       /* enum capture_cut, 0 = a frame; no frame else is set   */
+    uint8_t stack_cut; /* why the outermost node of its stack stands for an unknown rest; 0: no */
+    uint8_t unknown;   /* 1: named a module the recording does not hold         */
+    uint64_t offset;   /* pc - bias of the module, or the pc                    */
 };
 
 struct recording_thread {
@@ -53,7 +56,7 @@ struct recording_thread {
     uint64_t end_ns;       /* of its end, or of its last sample                    */
     uint64_t start_cpu_ns; /* of the thread when its sampling began                */
     uint64_t end_cpu_ns;   /* meaningful when `ended`                              */
-    uint32_t clock;        /* enum capture_clock it got                            */
+    uint32_t clock;        /* enum capture_clock it got; STAND_IN if it ever was   */
     uint32_t clock_errno;  /* of the better clock that failed, 0 = none            */
     bool ended;
 };
@@ -76,7 +79,7 @@ struct recording_child {
     struct text path;
 };
 
-/* Sampling of the process stopped, or went on. */
+/* Sampling of the process stopped, or resumed. */
 struct recording_pause {
     uint64_t time_ns; /* since the recording's start */
     bool stops;
@@ -95,7 +98,26 @@ struct recording_warning {
 /* Later warnings are counted, not kept. */
 #define RECORDING_MAX_WARNINGS 100
 
+/* What weighs: CPU time; elapsed time of threads; or events. Of the latter two the weights, what
+ * there was to account for and what was lost are elapsed time or numbers of events, and the
+ * process's CPU time is not looked at. */
+enum measure { MEASURE_CPU, MEASURE_WALL, MEASURE_EVENTS };
+
+/* What follows from the rest and several ask for, worked out once (facts.c). */
+struct recording_facts {
+    enum measure measure;
+    bool cpu_known;      /* it has an end                                                       */
+    uint64_t cpu_ns;     /* the process used from the recording's start to its end; 0: not known */
+    uint64_t length_ns;  /* from its start to its end, or to the last thing it knows of         */
+    uint64_t stopped_ns; /* of it, while sampling was stopped                                   */
+    /* CPU time of threads after their own last record: the part of libc and the kernel in the end
+     * of a thread, which is in the CPU time of the process and in no thread's; 0: not known. */
+    uint64_t thread_exit_ns;
+    const char *command; /* its words joined by blanks; "" if not recorded                      */
+};
+
 struct recording {
+    struct recording_facts facts;
     struct capture_header header; /* as it stood when it was read                         */
     bool cut;                     /* the file ends before the recording did               */
     const struct recording_module *modules;
@@ -104,12 +126,10 @@ struct recording {
     const struct recording_sample *samples; /* per stream in order of recording           */
     const struct recording_info *infos;
     const struct recording_warning *warnings;
-    const struct recording_child *children; /* in no order */
-    size_t n_children;
-    const struct intern *labels;          /* texts given by the program; 0 is none                */
-    const struct recording_pause *pauses; /* in order of time                         */
-    size_t n_pauses;
-    size_t n_modules, n_nodes, n_threads, n_samples, n_infos, n_warnings;
+    const struct recording_child *children; /* in no order                               */
+    const struct recording_pause *pauses;   /* in order of time                          */
+    const struct intern *labels;            /* texts given by the program; 0 is none     */
+    size_t n_modules, n_nodes, n_threads, n_samples, n_infos, n_warnings, n_children, n_pauses;
     size_t n_warnings_dropped; /* beyond RECORDING_MAX_WARNINGS                        */
 };
 
@@ -121,6 +141,13 @@ void recording_destroy(struct recording *recording); /* takes NULL */
 
 /* The value of an INFO record, the last one of that key; empty text if there is none. */
 struct text recording_info_get(const struct recording *recording, const char *key);
+
+/* Nanoseconds, or events, that a sample stands for. */
+static inline uint64_t recording_weight(const struct recording *recording,
+                                        const struct recording_sample *sample)
+{
+    return multiply_saturated(sample->steps, recording->header.period);
+}
 
 /* Nanoseconds of the recording's length during which sampling was stopped; `length_ns` is that
  * length. */

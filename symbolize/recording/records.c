@@ -1,12 +1,14 @@
-/* records.c - the records of a stream, one function per tag; see parts.h.
+/* records.c - the records of a stream, one function per tag; see records.h.
  *
  * A record is read in whole before any of it counts, so a record cut in the middle leaves no
  * trace. */
+#include "recording/records.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/parts.h"
+#include "number.h"
 #include "saturated.h"
 #include "text.h"
 
@@ -57,16 +59,14 @@ static uint32_t u32_read(struct cursor *c)
 static struct recording_thread *thread_now(struct reader *reader, struct stream_state *stream)
 {
     if (!stream->has_thread) {
-        struct recording_thread *thread = array_push(&reader->threads);
-        if (thread == NULL) {
+        if (!threads_push(&reader->tables->threads, (struct recording_thread){.name = {"", 0}})) {
             reader->no_memory = true;
             return NULL;
         }
-        thread->name = (struct text){"", 0};
-        stream->thread = (uint32_t)(reader->threads.n - 1);
+        stream->thread = (uint32_t)(reader->tables->threads.n - 1);
         stream->has_thread = true;
     }
-    return array_at(&reader->threads, stream->thread);
+    return &reader->tables->threads.items[stream->thread];
 }
 
 static void info_read(struct reader *reader, struct cursor *c)
@@ -75,13 +75,8 @@ static void info_read(struct reader *reader, struct cursor *c)
     struct text value = text_read(c);
     if (c->failed)
         return;
-    struct recording_info *info = array_push(&reader->infos);
-    if (info == NULL) {
-        reader->no_memory = true;
-        return;
-    }
-    info->key = text_keep(reader, key);
-    info->value = text_keep(reader, value);
+    const struct recording_info info = {text_keep(reader, key), text_keep(reader, value)};
+    reader->no_memory |= !infos_push(&reader->tables->infos, info);
 }
 
 static void thread_start_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
@@ -137,12 +132,16 @@ static void clock_read(struct reader *reader, struct stream_state *stream, struc
     if (c->failed)
         return;
     struct recording_thread *thread = thread_now(reader, stream);
-    if (thread != NULL) {
+    if (thread == NULL)
+        return;
+    /* What it was once explains the rate of the whole. */
+    if (thread->clock != CAPTURE_CLOCK_STAND_IN)
         thread->clock = clock;
+    if (clock != CAPTURE_CLOCK_STAND_IN)
         thread->clock_errno = clock_errno;
-    }
 }
 
+/* Whether two descriptions of one id agree; the image comes in records of its own. */
 static bool module_equal(const struct recording_module *a, const struct recording_module *b)
 {
     return a->start == b->start && a->end == b->end && a->bias == b->bias && a->dev == b->dev &&
@@ -167,8 +166,8 @@ static void module_read(struct reader *reader, struct cursor *c, uint64_t offset
     module.image = (struct text){"", 0};
     if (c->failed)
         return;
-    for (size_t i = 0; i < reader->modules.n; i++) {
-        const struct recording_module *known = array_at(&reader->modules, i);
+    for (size_t i = 0; i < reader->tables->modules.n; i++) {
+        const struct recording_module *known = &reader->tables->modules.items[i];
         if (known->id != module.id)
             continue;
         if (!module_equal(known, &module))
@@ -176,19 +175,14 @@ static void module_read(struct reader *reader, struct cursor *c, uint64_t offset
                         "module %" PRIu32 " comes twice and differs; kept: the first", module.id);
         return;
     }
-    if (reader->modules.n >= MODULES_LIMIT) {
+    if (reader->tables->modules.n >= MODULES_LIMIT) {
         reader_warn(reader, offset, "more than %u modules; module %" PRIu32 " is left out",
                     MODULES_LIMIT, module.id);
         return;
     }
-    struct recording_module *kept = array_push(&reader->modules);
-    if (kept == NULL) {
-        reader->no_memory = true;
-        return;
-    }
-    *kept = module;
-    kept->build_id = text_keep(reader, module.build_id);
-    kept->path = text_keep(reader, module.path);
+    module.build_id = text_keep(reader, module.build_id);
+    module.path = text_keep(reader, module.path);
+    reader->no_memory |= !modules_push(&reader->tables->modules, module);
 }
 
 static void image_read(struct reader *reader, struct cursor *c, uint64_t record_offset)
@@ -198,31 +192,23 @@ static void image_read(struct reader *reader, struct cursor *c, uint64_t record_
     struct text bytes = text_read(c);
     if (c->failed)
         return;
-    if (reader->images.n >= IMAGE_MAX_PIECES || offset > IMAGE_MAX_BYTES ||
+    if (reader->tables->images.n >= IMAGE_MAX_PIECES || offset > IMAGE_MAX_BYTES ||
         bytes.length > IMAGE_MAX_BYTES - offset) {
         reader_warn(
             reader, record_offset,
             "image of module %" PRIu32 " is larger than an image can be; a piece is left out", id);
         return;
     }
-    struct image_piece *piece = array_push(&reader->images);
-    if (piece == NULL) {
-        reader->no_memory = true;
-        return;
-    }
-    *piece = (struct image_piece){id, offset, text_keep(reader, bytes)};
+    const struct image_piece piece = {id, offset, text_keep(reader, bytes)};
+    reader->no_memory |= !images_push(&reader->tables->images, piece);
 }
 
-/* A new node of the stream, or NULL. */
-static struct recording_node *node_add(struct reader *reader, struct stream_state *stream)
+static bool node_add(struct reader *reader, struct stream_state *stream, struct recording_node node)
 {
-    struct recording_node *node = reader->nodes.n < UINT32_MAX ? array_push(&reader->nodes) : NULL;
-    if (node == NULL) {
-        reader->no_memory = true;
-        return NULL;
-    }
+    struct nodes *nodes = &reader->tables->nodes;
+    reader->no_memory |= nodes->n >= UINT32_MAX || !nodes_push(nodes, node);
     stream->n_nodes++;
-    return node;
+    return !reader->no_memory;
 }
 
 /* False: the parent is none, so the numbering of the rest cannot be trusted. */
@@ -241,14 +227,13 @@ static bool node_read(struct reader *reader, struct stream_state *stream, struct
             parent > stream->n_nodes ? "a later node as its parent" : "an impossible module");
         return false;
     }
-    struct recording_node *node = node_add(reader, stream);
-    if (node == NULL)
-        return false;
-    node->parent = parent == 0 ? 0 : stream->first_node + (uint32_t)parent;
-    node->module = (uint32_t)(module_exact >> 1); /* the id; records_finish makes it an index */
-    node->exact = module_exact & 1;
-    node->offset = offset;
-    return true;
+    const struct recording_node node = {
+        .parent = parent == 0 ? 0 : stream->first_node + (uint32_t)parent,
+        .module = (uint32_t)(module_exact >> 1), /* the id; records_finish makes it an index */
+        .exact = module_exact & 1,
+        .offset = offset,
+    };
+    return node_add(reader, stream, node);
 }
 
 static bool node_cut_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
@@ -256,11 +241,8 @@ static bool node_cut_read(struct reader *reader, struct stream_state *stream, st
     uint64_t reason = cursor_uleb128(c);
     if (c->failed)
         return true;
-    struct recording_node *node = node_add(reader, stream);
-    if (node == NULL)
-        return false;
-    node->cut = reason == 0 || reason > UINT8_MAX ? UINT8_MAX : (uint8_t)reason;
-    return true;
+    uint8_t cut = reason == 0 || reason > UINT8_MAX ? UINT8_MAX : (uint8_t)reason;
+    return node_add(reader, stream, (struct recording_node){.cut = cut});
 }
 
 static void sample_read(struct reader *reader, struct stream_state *stream, struct cursor *c,
@@ -281,14 +263,11 @@ static void sample_read(struct reader *reader, struct stream_state *stream, stru
     if (!stream->has_thread)
         reader_warn(reader, record_offset, "a sample before any thread");
     struct recording_thread *thread = thread_now(reader, stream);
-    struct recording_sample *sample = array_push(&reader->samples);
-    if (sample == NULL || thread == NULL) {
-        reader->no_memory = true;
+    if (thread == NULL)
         return;
-    }
     if (!thread->ended)
         thread->end_ns = stream->time_ns;
-    *sample = (struct recording_sample){
+    const struct recording_sample sample = {
         .time_ns = stream->time_ns,
         .steps = steps,
         .thread = stream->thread,
@@ -296,6 +275,7 @@ static void sample_read(struct reader *reader, struct stream_state *stream, stru
         .label = stream->label,
         .kind = tag == CAPTURE_SAMPLE_CREDIT ? RECORDING_CREDIT : RECORDING_TICK,
     };
+    reader->no_memory |= !samples_push(&reader->tables->samples, sample);
 }
 
 static void child_read(struct reader *reader, struct cursor *c)
@@ -305,16 +285,13 @@ static void child_read(struct reader *reader, struct cursor *c)
     struct text path = text_read(c);
     if (c->failed)
         return;
-    struct recording_child *child = array_push(&reader->children);
-    if (child == NULL) {
-        reader->no_memory = true;
-        return;
-    }
-    *child = (struct recording_child){.time_ns = time_scale(reader, time),
-                                      .why = why > UINT32_MAX ? UINT32_MAX : (uint32_t)why,
-                                      .path = text_keep(reader, path)};
+    const struct recording_child child = {.time_ns = time_scale(reader, time),
+                                          .why = (uint32_t)min_u64(why, UINT32_MAX),
+                                          .path = text_keep(reader, path)};
+    reader->no_memory |= !children_push(&reader->tables->children, child);
 }
 
+/* Counts for the samples of the stream that follow; an empty label takes it away. */
 static void label_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
 {
     struct text label = text_read(c);
@@ -328,15 +305,11 @@ static void pause_read(struct reader *reader, struct cursor *c)
     uint64_t stops = cursor_uleb128(c);
     if (c->failed)
         return;
-    struct recording_pause *pause = array_push(&reader->pauses);
-    if (pause == NULL) {
-        reader->no_memory = true;
-        return;
-    }
-    *pause = (struct recording_pause){.time_ns = time_scale(reader, time), .stops = stops != 0};
+    const struct recording_pause pause = {.time_ns = time_scale(reader, time), .stops = stops != 0};
+    reader->no_memory |= !pauses_push(&reader->tables->pauses, pause);
 }
 
-/* False: nothing behind this record can be read. */
+/* False: nothing after this record can be read. */
 static bool record_read(struct reader *reader, struct stream_state *stream, struct cursor *c,
                         uint64_t record_offset)
 {
@@ -429,14 +402,18 @@ static uint32_t module_find(const struct module_index *sorted, size_t n, uint32_
     return found == NULL ? 0 : found->index + 1;
 }
 
+/* Ids of modules become indexes only now, as a module may be described in another stream than
+ * its nodes. Parents come first, so what cuts a stack is passed on from its outermost node. */
 static void nodes_bind(struct reader *reader, const struct module_index *sorted)
 {
     size_t n_unknown = 0;
-    for (size_t i = 1; i < reader->nodes.n; i++) {
-        struct recording_node *node = array_at(&reader->nodes, i);
+    for (size_t i = 1; i < reader->tables->nodes.n; i++) {
+        struct recording_node *node = &reader->tables->nodes.items[i];
+        const struct recording_node *parent = &reader->tables->nodes.items[node->parent];
+        node->stack_cut = node->parent != 0 ? parent->stack_cut : node->cut;
         if (node->module == 0)
             continue;
-        node->module = module_find(sorted, reader->modules.n, node->module);
+        node->module = module_find(sorted, reader->tables->modules.n, node->module);
         if (node->module == 0) {
             node->unknown = 1;
             n_unknown++;
@@ -447,11 +424,12 @@ static void nodes_bind(struct reader *reader, const struct module_index *sorted)
                     n_unknown);
 }
 
+/* The pieces of one image, which may come in any order; holes are zero. */
 static void image_build(struct reader *reader, struct recording_module *module)
 {
     uint64_t size_bytes = 0;
-    for (size_t i = 0; i < reader->images.n; i++) {
-        const struct image_piece *piece = array_at(&reader->images, i);
+    for (size_t i = 0; i < reader->tables->images.n; i++) {
+        const struct image_piece *piece = &reader->tables->images.items[i];
         if (piece->module_id == module->id && piece->offset + piece->bytes.length > size_bytes)
             size_bytes = piece->offset + piece->bytes.length;
     }
@@ -462,8 +440,8 @@ static void image_build(struct reader *reader, struct recording_module *module)
         reader->no_memory = true;
         return;
     }
-    for (size_t i = 0; i < reader->images.n; i++) {
-        const struct image_piece *piece = array_at(&reader->images, i);
+    for (size_t i = 0; i < reader->tables->images.n; i++) {
+        const struct image_piece *piece = &reader->tables->images.items[i];
         if (piece->module_id == module->id)
             memcpy(image + piece->offset, piece->bytes.bytes, piece->bytes.length);
     }
@@ -482,23 +460,24 @@ static int pause_compare(const void *left, const void *right)
 void records_finish(struct reader *reader)
 {
     /* They come in the streams of whichever threads asked. */
-    if (reader->pauses.n > 1)
-        qsort(reader->pauses.items, reader->pauses.n, sizeof(struct recording_pause),
-              pause_compare);
-    struct module_index *sorted = arena_array(reader->arena, reader->modules.n, sizeof *sorted);
+    if (reader->tables->pauses.n > 1)
+        qsort(reader->tables->pauses.items, reader->tables->pauses.n,
+              sizeof(struct recording_pause), pause_compare);
+    struct module_index *sorted =
+        arena_array(reader->arena, reader->tables->modules.n, sizeof *sorted);
     if (sorted == NULL) {
         reader->no_memory = true;
         return;
     }
-    for (size_t i = 0; i < reader->modules.n; i++) {
-        struct recording_module *module = array_at(&reader->modules, i);
+    for (size_t i = 0; i < reader->tables->modules.n; i++) {
+        struct recording_module *module = &reader->tables->modules.items[i];
         sorted[i] = (struct module_index){module->id, (uint32_t)i};
     }
-    if (reader->modules.n > 1)
-        qsort(sorted, reader->modules.n, sizeof *sorted, module_index_compare);
+    if (reader->tables->modules.n > 1)
+        qsort(sorted, reader->tables->modules.n, sizeof *sorted, module_index_compare);
     nodes_bind(reader, sorted);
-    for (size_t i = 0; i < reader->modules.n && reader->images.n != 0; i++) {
-        struct recording_module *module = array_at(&reader->modules, i);
+    for (size_t i = 0; i < reader->tables->modules.n && reader->tables->images.n != 0; i++) {
+        struct recording_module *module = &reader->tables->modules.items[i];
         if (module->flags & CAPTURE_MODULE_VDSO)
             image_build(reader, module);
     }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/cfi.h"
+#include "cfi/cfi.h"
 #include "unwind/expr.h"
 #include "unwind/step.h"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# expect_refusal.sh CHECK WORDS OBJECT... - passes when CHECK refuses OBJECT (status 1) and says WORDS.
+# expect_refusal.sh CHECK WORDS ARGUMENT... - passes when CHECK ARGUMENT... refuses (status 1) and says WORDS.
 check=$1
 words=$2
 shift 2

@@ -1,15 +1,17 @@
 /* chrome_trace.c - the format `chrome-trace`: one .trace.json with all threads by name, for
  * DevTools, speedscope and Perfetto.
  *
- * Per thread a Profile event, one ProfileChunk with its tree and samples, one with the end, and a
- * complete event ("X") over the whole time, without which DevTools shows nothing.
- * docs/formats/chrome-trace.md has the layout. Written, not read. */
+ * Per thread a Profile event, one ProfileChunk with its tree and samples, one with the end, and
+ * a complete event ("X") over the whole time, without which DevTools shows nothing. Tree and
+ * time line are those of .cpuprofile (tree.c). docs/formats/chrome-trace.md has the layout.
+ * Written, not read. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/cpuprofile/cpuprofile.h"
 #include "model/convert.h"
+#include "text/first_bracket.h"
 #include "text/json_write.h"
 
 #define PROFILER_CATEGORY "disabled-by-default-v8.cpu_profiler"
@@ -73,7 +75,7 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
     json_key(json, "nodes");
     json_array_begin(json);
     for (uint32_t i = 0; i < tree->nodes.n; i++) {
-        const struct cpuprofile_out_node *node = array_at(&tree->nodes, i);
+        const struct cpuprofile_out_node *node = &tree->nodes.items[i];
         if (!cpuprofile_has_node(tree, i))
             continue;
         json_object_begin(json);

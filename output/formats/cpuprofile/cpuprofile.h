@@ -1,23 +1,42 @@
 /* cpuprofile.h - V8's .cpuprofile: what a file says, and how a profile is laid out for it.
  *
- *   JSON -> cpuprofile_parse -> struct cpuprofile -> profile (read.c), dump
- * (dump.c) profile -> struct cpuprofile_tree + cpuprofile_timeline -> .cpuprofile
- * (write.c), .trace.json (chrome_trace.c)
+ *   reading   JSON -> cpuprofile_parse -> struct cpuprofile -> profile  (read.c)
+ *                                                           -> dump     (dump.c)
+ *   writing   profile -> struct cpuprofile_tree     \  .cpuprofile  (write.c)
+ *                        struct cpuprofile_timeline  } .trace.json  (chrome_trace.c)
  *
- * docs/formats/cpuprofile.md describes the format. Only files of this format include this. */
-#ifndef SAMPLER_OUTPUT_FORMATS_CPUPROFILE_CPUPROFILE_H
-#define SAMPLER_OUTPUT_FORMATS_CPUPROFILE_CPUPROFILE_H
+ * docs/formats/cpuprofile.md and chrome-trace.md describe the formats. The format is V8's
+ * (Profiler.Profile of the DevTools protocol); "the old layout", with `head`, is that of Chrome
+ * before 2016 and of v8-profiler.
+ *
+ * Times     are microseconds, as doubles in files: exact up to 2^53.
+ * Only files of this format include this. */
+#ifndef SAMPLER_CPUPROFILE_H
+#define SAMPLER_CPUPROFILE_H
 
-#include "array.h"
 #include "formats/format.h"
 #include "model/convert.h"
 #include "text/number_list.h"
+#include "vector.h"
 
 extern const struct format format_cpuprofile;
 extern const struct format format_chrome_trace;
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* The functions of its row; formats/format.h says what each does. The dump is the plain reading
+ * of a file: distinct stacks with samples and microseconds. */
+MUST_CHECK bool cpuprofile_read(const uint8_t *data, size_t size_bytes,
+                                const struct format_options *options,
+                                const struct format_notes *notes, struct profile **out,
+                                struct err *err);
+MUST_CHECK bool cpuprofile_write(const struct profile *profile,
+                                 const struct format_options *options,
+                                 const struct format_notes *notes, struct sink *out,
+                                 struct err *err);
+MUST_CHECK bool cpuprofile_dump(const uint8_t *data, size_t size_bytes,
+                                const struct format_notes *notes, struct sink *out,
+                                struct err *err);
+
+/* ---- reading ---- */
 
 struct cpuprofile_node {
     int64_t id;
@@ -35,11 +54,13 @@ struct cpuprofile_node {
 
 #define CPUPROFILE_MAX_NODES ((size_t)INT32_MAX)
 
+VECTOR_DEFINE(cpuprofile_nodes, struct cpuprofile_node)
+
 /* A checked file: parents make a forest, every sample names a node, samples are in order of time.
  */
 struct cpuprofile {
-    struct arena *arena;   /* texts                                        */
-    struct array nodes;    /* of struct cpuprofile_node                    */
+    struct arena *arena; /* texts                                        */
+    struct cpuprofile_nodes nodes;
     uint32_t root;         /* the first root; its name is not shown        */
     bool is_old;           /* the `head` layout                            */
     bool is_evenly_spread; /* no times in the file                         */
@@ -53,14 +74,18 @@ struct cpuprofile {
     struct number_list times;   /* microseconds, as many as samples; none when evenly spread */
 };
 
-/* Fills `file`, which cpuprofile_deinit empties also after a failure. Borrows `data`. */
+/* Fills `file`, which cpuprofile_deinit has to empty also after a failure. Borrows `data` for
+ * the call: names are copied, so a caller short of memory may give the input back then.
+ * ERR_FORMAT for what would make a viewer hang or guess: a node with two parents, a cycle, a
+ * sample of no node. */
 MUST_CHECK bool cpuprofile_parse(const uint8_t *data, size_t size_bytes, struct cpuprofile *file,
                                  struct err *err);
 void cpuprofile_deinit(struct cpuprofile *file);
 
-/* The second half of cpuprofile_parse (resolve.c). `children` and `parents` are pairs as
- * stored; the times, deltas of the new layout or times of the old one, are taken over; NULL when
- * the file has none. */
+/* The second half of cpuprofile_parse (resolve.c). `children` and `parents` are pairs as stored: V8
+ * lists the children of a node, Chrome's trace events name its parent, some files do both.
+ * `stored_times`, deltas of the new layout or times of the old one, are taken over; NULL when the
+ * file has none. */
 struct cpuprofile_child {
     uint32_t parent; /* index of the node that lists it */
     int64_t id;
@@ -69,9 +94,12 @@ struct cpuprofile_parent {
     bool is_there;
     int64_t id;
 };
-MUST_CHECK bool cpuprofile_resolve(struct cpuprofile *file, const struct array *children,
-                                   const struct array *parents, struct number_list *stored_times,
-                                   struct err *err);
+VECTOR_DEFINE(cpuprofile_children, struct cpuprofile_child)
+VECTOR_DEFINE(cpuprofile_parents, struct cpuprofile_parent)
+MUST_CHECK bool cpuprofile_resolve(struct cpuprofile *file,
+                                   const struct cpuprofile_children *children,
+                                   const struct cpuprofile_parents *parents,
+                                   struct number_list *stored_times, struct err *err);
 
 /* The samples of a file in order of time. A sample lasts until the next, the last one to the end of
  * the file (or no time). */
@@ -87,7 +115,7 @@ struct cpuprofile_samples {
     double next_us; /* when it begins; meaningful when next < n */
 };
 
-/* When sample `index` is, `before_us` being when the one before it is; that, behind the last. */
+/* When sample `index` is, `before_us` being when the one before it is; that, after the last. */
 static inline double cpuprofile_time_us(const struct cpuprofile *file, size_t index,
                                         double before_us)
 {
@@ -124,23 +152,7 @@ static inline bool cpuprofile_samples_next(struct cpuprofile_samples *samples,
     return true;
 }
 
-/* The '{' or '[' a JSON file begins with, after white space; NUL if it begins with something else.
- */
-char json_first_bracket(const uint8_t *head, size_t head_bytes);
-
-/* The functions of format_cpuprofile (format.h says what each does). */
-MUST_CHECK bool cpuprofile_read(const uint8_t *data, size_t size_bytes,
-                                const struct format_options *options,
-                                const struct format_notes *notes, struct profile **out,
-                                struct err *err);
-
-/* Writes the plain reading of a file: distinct stacks with samples and microseconds. */
-MUST_CHECK bool cpuprofile_dump(const uint8_t *data, size_t size_bytes,
-                                const struct format_notes *notes, struct sink *out,
-                                struct err *err);
-
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 /* A node of the tree to be written. */
 struct cpuprofile_out_node {
@@ -158,6 +170,9 @@ struct cpuprofile_line {
     uint64_t n_hits;
 };
 
+VECTOR_DEFINE(cpuprofile_out_nodes, struct cpuprofile_out_node)
+VECTOR_DEFINE(cpuprofile_lines, struct cpuprofile_line)
+
 enum {
     CPUPROFILE_ROOT = 0,
     CPUPROFILE_IDLE = 1,
@@ -166,12 +181,12 @@ enum {
 };
 
 /* The calls of one thread, or of all: nodes merge what a viewer cannot tell apart (name, file,
- * line). */
+ * line, column of the function). Made once, and read only from then on. */
 struct cpuprofile_tree {
     const struct profile *profile;
-    struct array nodes; /* of struct cpuprofile_out_node                                         */
-    struct array lines; /* of struct cpuprofile_line, entry 0 unused                             */
-    uint32_t *node_of_stack; /* index by stack id */
+    struct cpuprofile_out_nodes nodes;
+    struct cpuprofile_lines lines; /* entry 0 unused */
+    uint32_t *node_of_stack;       /* index by stack id */
     bool is_cut;     /* some stack was deeper than CPUPROFILE_MAX_DEPTH: its outer part is gone */
     bool has_idle;   /* the timeline needs the idle node                                      */
     bool has_others; /* some node had more than CPUPROFILE_MAX_CHILDREN                       */
@@ -221,7 +236,7 @@ void cpuprofile_write_call_frame(struct json *json, const struct cpuprofile_tree
  * the same. */
 enum cpuprofile_line_state {
     CPUPROFILE_LINE_RUNS,
-    CPUPROFILE_LINE_SLICE_WAITS, /* behind the idle entry just told */
+    CPUPROFILE_LINE_SLICE_WAITS, /* after the idle entry just given */
     CPUPROFILE_LINE_ENDED,
 };
 
@@ -233,8 +248,8 @@ struct cpuprofile_timeline {
     bool has_begun;
     uint32_t thread;    /* of the last slice                               */
     uint64_t from_ns;   /* the thread's first slice, in the profile ...    */
-    uint64_t to_ns;     /* ... and on the line as told                     */
-    uint64_t cursor_ns; /* end of what was told, since the profile's start */
+    uint64_t to_ns;     /* ... and on the line as given                     */
+    uint64_t cursor_ns; /* end of what was given, since the profile's start */
 };
 
 struct cpuprofile_entry {
@@ -249,7 +264,7 @@ void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
 /* False at the end. The last entry is the closing one, at the root: it ends the one before. */
 bool cpuprofile_timeline_next(struct cpuprofile_timeline *timeline, struct cpuprofile_entry *entry);
 
-/* Says what of the profile is another in the file. `last_us`: of its last entry. */
+/* Notes what of the profile is different in the file. `last_us`: of its last entry. */
 void cpuprofile_note_changes(const struct cpuprofile_tree *tree, uint64_t last_us,
                              const struct format_notes *notes);
 

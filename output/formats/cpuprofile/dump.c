@@ -18,11 +18,13 @@ struct row {
     size_t order; /* of first appearance                                       */
 };
 
+VECTOR_DEFINE(rows, struct row)
+
 /* Nodes with the same frames all the way down share a row. */
 struct classes {
-    uint32_t *of_node;   /* index of the row, UINT32_MAX = not sampled                 */
-    struct array of_key; /* of uint32_t, by id of the stack's key: index of the row + 1 */
-    struct array rows;   /* of struct row                                              */
+    uint32_t *of_node; /* index of the row, UINT32_MAX = not sampled                 */
+    struct ids of_key; /* of uint32_t, by id of the stack's key: index of the row + 1 */
+    struct rows rows;
 };
 
 static double round3(double value)
@@ -35,7 +37,7 @@ static double round3(double value)
 static bool stack_key(const struct cpuprofile *file, uint32_t index, struct sink *key)
 {
     for (uint32_t i = index; i != CPUPROFILE_NO_NODE && i != file->root;) {
-        const struct cpuprofile_node *node = array_at(&file->nodes, i);
+        const struct cpuprofile_node *node = &file->nodes.items[i];
         sink_u64(key, node->name.length);
         sink_write(key, ":", 1);
         sink_write(key, node->name.bytes, node->name.length);
@@ -54,12 +56,12 @@ static uint32_t *path_of(const struct cpuprofile *file, uint32_t index, size_t *
 {
     *n = 0;
     for (uint32_t i = index; i != CPUPROFILE_NO_NODE && i != file->root;
-         i = ((const struct cpuprofile_node *)array_at(&file->nodes, i))->parent)
+         i = file->nodes.items[i].parent)
         ++*n;
     uint32_t *path = malloc((*n + 1) * sizeof *path);
     size_t at = *n;
     for (uint32_t i = index; path != NULL && i != CPUPROFILE_NO_NODE && i != file->root;
-         i = ((const struct cpuprofile_node *)array_at(&file->nodes, i))->parent)
+         i = file->nodes.items[i].parent)
         path[--at] = i;
     return path;
 }
@@ -70,12 +72,11 @@ static char *join_names(const struct cpuprofile *file, uint32_t index, struct ar
     uint32_t *path = path_of(file, index, &n);
     size_t length = 1;
     for (size_t i = 0; path != NULL && i < n; i++)
-        length +=
-            ((const struct cpuprofile_node *)array_at(&file->nodes, path[i]))->name.length + 1;
+        length += file->nodes.items[path[i]].name.length + 1;
     char *joined = path == NULL ? NULL : arena_alloc(arena, length);
     char *at = joined;
     for (size_t i = 0; joined != NULL && i < n; i++) {
-        const struct cpuprofile_node *node = array_at(&file->nodes, path[i]);
+        const struct cpuprofile_node *node = &file->nodes.items[path[i]];
         if (i > 0)
             *at++ = ';';
         for (size_t k = 0; k < node->name.length; k++)
@@ -103,22 +104,20 @@ static bool classes_add(struct classes *classes, const struct cpuprofile *file, 
     sink_abandon(key);
     if (!ok)
         return err_fail_memory(err);
-    while (classes->of_key.n <= id) {
-        if (array_push(&classes->of_key) == NULL)
-            return err_fail_memory(err);
-    }
-    uint32_t *known = array_at(&classes->of_key, id);
+    if (!ids_extend(&classes->of_key, (size_t)id + 1))
+        return err_fail_memory(err);
+    uint32_t *known = &classes->of_key.items[id];
     if (*known != 0) {
         classes->of_node[node] = *known - 1;
         return true;
     }
-    struct row *row = array_push(&classes->rows);
-    if (row == NULL)
+    const struct row row = {
+        .first_node = node, .order = id, .joined = join_names(file, node, arena)};
+    if (row.joined == NULL || !rows_push(&classes->rows, row))
         return err_fail_memory(err);
-    *row = (struct row){.first_node = node, .order = id, .joined = join_names(file, node, arena)};
     *known = (uint32_t)classes->rows.n;
     classes->of_node[node] = *known - 1;
-    return row->joined != NULL || err_fail_memory(err);
+    return true;
 }
 
 static int row_compare(const void *a, const void *b)
@@ -134,12 +133,12 @@ static void write_stack(struct json *json, const struct cpuprofile *file, const 
     json_key(json, "stack");
     json_array_begin(json);
     for (size_t i = 0; i < n; i++)
-        json_text(json, ((const struct cpuprofile_node *)array_at(&file->nodes, path[i]))->name);
+        json_text(json, file->nodes.items[path[i]].name);
     json_array_end(json);
     json_key(json, "at");
     json_array_begin(json);
     for (size_t i = 0; i < n; i++) {
-        const struct cpuprofile_node *node = array_at(&file->nodes, path[i]);
+        const struct cpuprofile_node *node = &file->nodes.items[path[i]];
         char *place = NULL;
         int length = node->url.length == 0 ? -1
                                            : asprintf(&place, "%.*s:%u:%u", (int)node->url.length,
@@ -150,11 +149,11 @@ static void write_stack(struct json *json, const struct cpuprofile *file, const 
     json_array_end(json);
 }
 
-static bool write_rows(struct json *json, const struct cpuprofile *file, const struct array *rows,
+static bool write_rows(struct json *json, const struct cpuprofile *file, const struct rows *rows,
                        struct err *err)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        const struct row *row = array_at(rows, i);
+        const struct row *row = &rows->items[i];
         size_t n;
         uint32_t *path = path_of(file, row->first_node, &n);
         if (path == NULL)
@@ -217,12 +216,13 @@ static bool collect(struct classes *classes, const struct cpuprofile *file, stru
             ok = classes_add(classes, file, node, keys, arena, err);
         if (!ok)
             break;
-        struct row *row = array_at(&classes->rows, classes->of_node[node]);
+        struct row *row = &classes->rows.items[classes->of_node[node]];
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): of_node names rows there are */
         row->n_samples++;
         row->us += sample.end_us - sample.begin_us;
     }
     for (size_t i = 0; ok && i < classes->rows.n; i++)
-        *total_us += round3(((const struct row *)array_at(&classes->rows, i))->us);
+        *total_us += round3(classes->rows.items[i].us);
     intern_destroy(keys);
     return ok;
 }
@@ -231,8 +231,6 @@ static bool dump_file(const struct cpuprofile *file, struct sink *out, struct er
 {
     struct classes classes = {.of_node = malloc(file->nodes.n * sizeof(uint32_t))};
     struct arena *arena = arena_create();
-    array_init(&classes.rows, sizeof(struct row));
-    array_init(&classes.of_key, sizeof(uint32_t));
     double total_us = 0;
     bool ok = false;
     if (classes.of_node == NULL || arena == NULL) {
@@ -255,8 +253,8 @@ static bool dump_file(const struct cpuprofile *file, struct sink *out, struct er
         sink_text(out, "\n");
     }
     free(classes.of_node);
-    array_deinit(&classes.rows);
-    array_deinit(&classes.of_key);
+    rows_deinit(&classes.rows);
+    ids_deinit(&classes.of_key);
     arena_destroy(arena);
     return ok;
 }

@@ -47,11 +47,13 @@ enum key {
 };
 
 #define IN(place) (1u << (place))
-#define TEXT(text) text, sizeof(text) - 1
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
 
 static const struct {
-    const char *text;
-    size_t length;
+    struct text text;
     enum key key;
     unsigned places;
 } key_table[] = {
@@ -72,6 +74,8 @@ static const struct {
     {TEXT("columnNumber"), KEY_COLUMN, IN(CALL_FRAME) | IN(HEAD_NODE)},
 };
 
+VECTOR_DEFINE(flags, bool)
+
 /* What was read so far. */
 struct parsing {
     struct cpuprofile *file;
@@ -84,12 +88,12 @@ struct parsing {
     size_t n_children_before;
     bool has_id;
     /* the new layout */
-    struct array children; /* of struct cpuprofile_child */
-    struct array parents;  /* of struct cpuprofile_parent, one for each node */
+    struct cpuprofile_children children;
+    struct cpuprofile_parents parents; /* of struct cpuprofile_parent, one for each node */
     struct number_list deltas;
     /* the old one: nodes are added as they begin, the way back up is by their parents */
-    struct array head; /* of struct cpuprofile_node */
-    struct array ids;  /* of bool: whether each of `head` has an id */
+    struct cpuprofile_nodes head;
+    struct flags ids; /* of bool: whether each of `head` has an id */
     uint32_t head_node;
     struct number_list stamps;
     bool has_nodes, has_head, has_samples, has_deltas, has_stamps, has_start, has_end;
@@ -229,14 +233,10 @@ static bool node_end(struct parsing *p)
 {
     if (!p->has_id)
         return refuse(p, "node id is not an integer");
-    struct cpuprofile_node *node = array_push(&p->file->nodes);
-    struct cpuprofile_parent *parent = array_push(&p->parents);
-    if (node == NULL || parent == NULL)
-        return err_fail_memory(p->err);
-    *node = p->node;
-    *parent = p->parent;
     p->place = NODE_LIST;
-    return true;
+    return (cpuprofile_nodes_push(&p->file->nodes, p->node) &&
+            cpuprofile_parents_push(&p->parents, p->parent)) ||
+           err_fail_memory(p->err);
 }
 
 static bool node_value(struct parsing *p, const struct json_event *event)
@@ -277,12 +277,9 @@ static bool in_child_ids(struct parsing *p, const struct json_event *event)
         json_skip(p->walk);
     if (!is_id(event))
         return true;
-    struct cpuprofile_child *child = array_push(&p->children);
-    if (child == NULL)
-        return err_fail_memory(p->err);
-    *child = (struct cpuprofile_child){.parent = (uint32_t)p->file->nodes.n,
-                                       .id = (int64_t)event->number};
-    return true;
+    const struct cpuprofile_child child = {.parent = (uint32_t)p->file->nodes.n,
+                                           .id = (int64_t)event->number};
+    return cpuprofile_children_push(&p->children, child) || err_fail_memory(p->err);
 }
 
 /* ---- the old layout ---------------------------------------------------------------------------
@@ -292,10 +289,8 @@ static bool head_add(struct parsing *p, uint32_t parent)
 {
     if (p->head.n >= CPUPROFILE_MAX_NODES)
         return err_fail(p->err, ERR_LIMIT, json_offset(p->walk), "more than 2^31 nodes");
-    struct cpuprofile_node *node = array_push(&p->head);
-    if (node == NULL || array_push(&p->ids) == NULL)
+    if (!cpuprofile_nodes_push(&p->head, node_empty(parent)) || !flags_push(&p->ids, false))
         return err_fail_memory(p->err);
-    *node = node_empty(parent);
     p->head_node = (uint32_t)(p->head.n - 1);
     p->place = HEAD_NODE;
     return true;
@@ -314,18 +309,18 @@ static bool head_begin(struct parsing *p, const struct json_event *event)
 
 static bool head_node_end(struct parsing *p)
 {
-    if (!*(bool *)array_at(&p->ids, p->head_node))
+    if (!p->ids.items[p->head_node])
         return refuse(p, "node id is not an integer");
-    p->head_node = ((struct cpuprofile_node *)array_at(&p->head, p->head_node))->parent;
+    p->head_node = p->head.items[p->head_node].parent;
     p->place = p->head_node == CPUPROFILE_NO_NODE ? OUTER : HEAD_CHILDREN;
     return true;
 }
 
 static bool head_node_value(struct parsing *p, const struct json_event *event)
 {
-    struct cpuprofile_node *node = array_at(&p->head, p->head_node);
+    struct cpuprofile_node *node = &p->head.items[p->head_node];
     if (p->key == KEY_CHILDREN) {
-        /* Nodes behind this one are all below it, of an earlier list. */
+        /* Nodes after this one are all below it, of an earlier list. */
         p->head.n = p->ids.n = p->head_node + 1;
         if (event->kind == JSON_ARRAY_BEGIN) {
             p->place = HEAD_CHILDREN;
@@ -333,7 +328,7 @@ static bool head_node_value(struct parsing *p, const struct json_event *event)
         }
     }
     if (p->key == KEY_ID) {
-        *(bool *)array_at(&p->ids, p->head_node) = true;
+        p->ids.items[p->head_node] = true;
         return id_value(p, event, &node->id);
     }
     return frame_value(p, event, true, node);
@@ -391,9 +386,9 @@ static bool outer_value(struct parsing *p, const struct json_event *event)
 
 static enum key key_find(const struct json_event *event, enum place place)
 {
+    const struct text text = {event->bytes, event->length};
     for (size_t i = 0; i < sizeof key_table / sizeof key_table[0]; i++) {
-        if (key_table[i].length == event->length && (key_table[i].places & IN(place)) != 0 &&
-            memcmp(key_table[i].text, event->bytes, event->length) == 0)
+        if ((key_table[i].places & IN(place)) != 0 && text_equal(key_table[i].text, text))
             return key_table[i].key;
     }
     return KEY_NONE;
@@ -480,9 +475,9 @@ static bool parse_all(struct parsing *p, const uint8_t *data, size_t size_bytes,
     if (!file->is_old)
         return cpuprofile_resolve(file, &p->children, &p->parents,
                                   p->has_deltas ? &p->deltas : NULL, err);
-    array_deinit(&file->nodes);
+    cpuprofile_nodes_deinit(&file->nodes);
     file->nodes = p->head;
-    array_init(&p->head, sizeof(struct cpuprofile_node));
+    p->head = (struct cpuprofile_nodes){0};
     p->children.n = p->parents.n = 0; /* parents are known already */
     file->start_us *= 1e6;
     file->end_us *= 1e6;
@@ -494,19 +489,14 @@ bool cpuprofile_parse(const uint8_t *data, size_t size_bytes, struct cpuprofile 
                       struct err *err)
 {
     *file = (struct cpuprofile){.arena = arena_create(), .root = CPUPROFILE_NO_NODE};
-    array_init(&file->nodes, sizeof(struct cpuprofile_node));
     struct parsing p = {.file = file};
-    array_init(&p.children, sizeof(struct cpuprofile_child));
-    array_init(&p.parents, sizeof(struct cpuprofile_parent));
-    array_init(&p.head, sizeof(struct cpuprofile_node));
-    array_init(&p.ids, sizeof(bool));
     p.texts = file->arena == NULL ? NULL : intern_create(file->arena);
     bool ok = p.texts == NULL ? err_fail_memory(err) : parse_all(&p, data, size_bytes, err);
     intern_destroy(p.texts);
-    array_deinit(&p.children);
-    array_deinit(&p.parents);
-    array_deinit(&p.head);
-    array_deinit(&p.ids);
+    cpuprofile_children_deinit(&p.children);
+    cpuprofile_parents_deinit(&p.parents);
+    cpuprofile_nodes_deinit(&p.head);
+    flags_deinit(&p.ids);
     number_list_deinit(&p.deltas);
     number_list_deinit(&p.stamps);
     return ok;
@@ -516,7 +506,7 @@ void cpuprofile_deinit(struct cpuprofile *file)
 {
     arena_destroy(file->arena);
     file->arena = NULL;
-    array_deinit(&file->nodes);
+    cpuprofile_nodes_deinit(&file->nodes);
     number_list_deinit(&file->samples);
     number_list_deinit(&file->times);
 }

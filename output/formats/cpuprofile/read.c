@@ -9,11 +9,6 @@
 
 #include "formats/cpuprofile/cpuprofile.h"
 
-static bool text_equals(struct text text, const char *what)
-{
-    return text.length == strlen(what) && memcmp(text.bytes, what, text.length) == 0;
-}
-
 static uint32_t add_frame(struct profile_builder *builder, const struct cpuprofile_node *node)
 {
     struct profile_function function = {
@@ -23,7 +18,7 @@ static uint32_t add_frame(struct profile_builder *builder, const struct cpuprofi
         .column = node->column,
     };
     bool is_idle = node->depth == 1 && node->line == 0 && node->url.length == 0 &&
-                   text_equals(node->name, "(idle)");
+                   text_is(node->name, "(idle)");
     struct profile_frame frame = {
         .function = profile_add_function(builder, &function),
         .flags = is_idle ? PROFILE_FRAME_IDLE : 0,
@@ -38,7 +33,7 @@ static uint32_t *add_stacks(struct profile_builder *builder, const struct cpupro
     size_t n = file->nodes.n;
     uint32_t max_depth = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct cpuprofile_node *node = array_at(&file->nodes, i);
+        const struct cpuprofile_node *node = &file->nodes.items[i];
         max_depth = node->depth > max_depth ? node->depth : max_depth;
     }
     uint32_t *stacks = calloc(n + 1, sizeof *stacks);
@@ -46,14 +41,13 @@ static uint32_t *add_stacks(struct profile_builder *builder, const struct cpupro
     size_t *starts = calloc((size_t)max_depth + 2, sizeof *starts);
     if (stacks != NULL && order != NULL && starts != NULL) {
         for (size_t i = 0; i < n; i++)
-            starts[((const struct cpuprofile_node *)array_at(&file->nodes, i))->depth + 1]++;
+            starts[file->nodes.items[i].depth + 1]++;
         for (size_t depth = 1; depth <= max_depth; depth++)
             starts[depth] += starts[depth - 1];
         for (size_t i = 0; i < n; i++)
-            order[starts[((const struct cpuprofile_node *)array_at(&file->nodes, i))->depth]++] =
-                (uint32_t)i;
+            order[starts[file->nodes.items[i].depth]++] = (uint32_t)i;
         for (size_t i = 0; i < n; i++) {
-            const struct cpuprofile_node *node = array_at(&file->nodes, order[i]);
+            const struct cpuprofile_node *node = &file->nodes.items[order[i]];
             uint32_t parent = node->parent == CPUPROFILE_NO_NODE ? 0 : stacks[node->parent];
             stacks[order[i]] = order[i] == file->root
                                    ? 0

@@ -1,9 +1,13 @@
-/* tree.c - a profile as V8 tells it: a tree of calls, and samples that last until the
- * next (cpuprofile.h).
+/* tree.c - a profile as V8 tells it: a tree of calls, and samples that last until the next
+ * (cpuprofile.h).
  *
- *   stacks -> nodes, merged where viewers see no difference
+ *   stacks  -> nodes, merged where viewers see no difference
  *   samples -> entries on the time axis, each as long as its weight, idle entries between
- */
+ *
+ * Stacks come parents first, so one pass over them makes all nodes. The children of a node are a
+ * list; a hash of (parent, name, file, line) finds one among many. Two things viewers cannot
+ * take are cut here: too deep stacks (an outer part goes, under a node [truncated]) and too many
+ * children of a node (the last of them, [others], stands for the rest). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +27,7 @@ static bool functions_look_equal(const struct profile *profile, uint32_t a, uint
 
 static struct cpuprofile_out_node *node_at(const struct cpuprofile_tree *tree, uint32_t index)
 {
-    return array_at(&tree->nodes, index);
+    return &tree->nodes.items[index];
 }
 
 /* Children are in lists; wide ones are searched by hash. */
@@ -47,14 +51,13 @@ static uint32_t node_push(struct cpuprofile_tree *tree, uint32_t parent, uint32_
 {
     if (tree->nodes.n >= UINT32_MAX)
         return 0;
-    struct cpuprofile_out_node *node = array_push(&tree->nodes);
-    if (node == NULL)
+    uint32_t index = (uint32_t)tree->nodes.n;
+    if (!cpuprofile_out_nodes_push(
+            &tree->nodes, (struct cpuprofile_out_node){.function = function, .parent = parent}))
         return 0;
-    uint32_t index = (uint32_t)(tree->nodes.n - 1);
     struct cpuprofile_out_node *above = node_at(tree, parent);
-    *node = (struct cpuprofile_out_node){.function = function, .parent = parent};
     if (index != parent) {
-        node->next_sibling = above->first_child;
+        node_at(tree, index)->next_sibling = above->first_child;
         above->first_child = index;
         above->n_children++;
     }
@@ -211,20 +214,16 @@ static bool make_nodes(struct cpuprofile_tree *tree, struct child_table *table,
 static bool count_line(struct cpuprofile_tree *tree, struct cpuprofile_out_node *node,
                        uint32_t line, uint64_t n_hits)
 {
-    for (uint32_t i = node->first_line; i != 0;
-         i = ((struct cpuprofile_line *)array_at(&tree->lines, i))->next) {
-        struct cpuprofile_line *known = array_at(&tree->lines, i);
+    for (uint32_t i = node->first_line; i != 0; i = tree->lines.items[i].next) {
+        struct cpuprofile_line *known = &tree->lines.items[i];
         if (known->line == line) {
             known->n_hits += n_hits;
             return true;
         }
     }
-    struct cpuprofile_line *added = array_push(&tree->lines);
-    if (added == NULL)
-        return false;
-    *added = (struct cpuprofile_line){.line = line, .next = node->first_line, .n_hits = n_hits};
-    node->first_line = (uint32_t)(tree->lines.n - 1);
-    return true;
+    const struct cpuprofile_line added = {.line = line, .next = node->first_line, .n_hits = n_hits};
+    node->first_line = (uint32_t)tree->lines.n;
+    return cpuprofile_lines_push(&tree->lines, added);
 }
 
 static bool count_hits(struct cpuprofile_tree *tree, const uint64_t *n_hits)
@@ -274,7 +273,8 @@ static void order_siblings(struct cpuprofile_tree *tree)
 static bool tree_build(struct cpuprofile_tree *tree, struct child_table *table,
                        const struct stack_uses *uses, struct cpuprofile_selection selection)
 {
-    if (table->slots == NULL || tree->node_of_stack == NULL || array_push(&tree->lines) == NULL)
+    if (table->slots == NULL || tree->node_of_stack == NULL ||
+        !cpuprofile_lines_extend(&tree->lines, 1))
         return false;
     for (uint32_t i = CPUPROFILE_ROOT; i < CPUPROFILE_FIRST_REAL; i++) {
         if (node_push(tree, CPUPROFILE_ROOT, 0) != i)
@@ -291,8 +291,6 @@ bool cpuprofile_tree_init(struct cpuprofile_tree *tree, const struct profile *pr
                           struct cpuprofile_selection selection, struct err *err)
 {
     *tree = (struct cpuprofile_tree){.profile = profile};
-    array_init(&tree->nodes, sizeof(struct cpuprofile_out_node));
-    array_init(&tree->lines, sizeof(struct cpuprofile_line));
     struct child_table table = {.slots = calloc(1024, sizeof *table.slots), .n_slots = 1024};
     struct stack_uses uses = {.depths = NULL};
     tree->node_of_stack = calloc(profile->n_stacks, sizeof *tree->node_of_stack);
@@ -305,8 +303,8 @@ bool cpuprofile_tree_init(struct cpuprofile_tree *tree, const struct profile *pr
 
 void cpuprofile_tree_deinit(struct cpuprofile_tree *tree)
 {
-    array_deinit(&tree->nodes);
-    array_deinit(&tree->lines);
+    cpuprofile_out_nodes_deinit(&tree->nodes);
+    cpuprofile_lines_deinit(&tree->lines);
     free(tree->node_of_stack);
     tree->node_of_stack = NULL;
 }
@@ -322,7 +320,7 @@ void cpuprofile_timeline_init(struct cpuprofile_timeline *timeline,
         (struct cpuprofile_timeline){.tree = tree, .line = line_of(tree->profile, selection)};
 }
 
-/* When a moment of the thread is told. */
+/* Where a moment of the thread is on the line. */
 static uint64_t told_ns(const struct cpuprofile_timeline *timeline, uint64_t time_ns)
 {
     return add_saturated(timeline->to_ns, time_ns - timeline->from_ns);

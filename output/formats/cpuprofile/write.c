@@ -1,8 +1,9 @@
-/* write.c - the format `cpuprofile`: nodes, samples and timeDeltas as DevTools, VS Code
- * and speedscope show them right.
+/* write.c - profile -> .cpuprofile: nodes, samples and timeDeltas as DevTools, VS Code and
+ * speedscope show them right.
  *
- * One thread a file (format.h); with --threads merge all of them one after another on an invented
- * time axis. */
+ * One thread a file (format.h); with --threads merge all of them one after another on an
+ * invented time axis. The time line is walked twice, once for the nodes of samples and once for
+ * their deltas: it costs no memory that way. */
 #include <string.h>
 
 #include "formats/cpuprofile/cpuprofile.h"
@@ -15,7 +16,7 @@ static void write_children(struct json *json, const struct cpuprofile_tree *tree
 {
     bool is_begun = false;
     for (uint32_t child = node->first_child; child != 0;) {
-        const struct cpuprofile_out_node *below = array_at(&tree->nodes, child);
+        const struct cpuprofile_out_node *below = &tree->nodes.items[child];
         bool is_left_out = !cpuprofile_has_node(tree, child);
         if (!is_left_out && !is_begun) {
             json_key(json, "children");
@@ -38,7 +39,7 @@ static void write_lines(struct json *json, const struct cpuprofile_tree *tree,
     json_key(json, "positionTicks");
     json_array_begin(json);
     for (uint32_t i = node->first_line; i != 0;) {
-        const struct cpuprofile_line *line = array_at(&tree->lines, i);
+        const struct cpuprofile_line *line = &tree->lines.items[i];
         json_object_begin(json);
         json_key(json, "line");
         json_u64(json, line->line);
@@ -55,7 +56,7 @@ static void write_nodes(struct json *json, const struct cpuprofile_tree *tree)
     json_key(json, "nodes");
     json_array_begin(json);
     for (uint32_t i = 0; i < tree->nodes.n; i++) {
-        const struct cpuprofile_out_node *node = array_at(&tree->nodes, i);
+        const struct cpuprofile_out_node *node = &tree->nodes.items[i];
         if (!cpuprofile_has_node(tree, i))
             continue;
         json_object_begin(json);
@@ -154,8 +155,8 @@ static bool write_profile(const struct profile *profile, const struct format_opt
     return ok;
 }
 
-static bool cpuprofile_write(const struct profile *profile, const struct format_options *options,
-                             const struct format_notes *notes, struct sink *out, struct err *err)
+bool cpuprofile_write(const struct profile *profile, const struct format_options *options,
+                      const struct format_notes *notes, struct sink *out, struct err *err)
 {
     struct profile *made;
     const struct profile *samples;
@@ -164,38 +165,3 @@ static bool cpuprofile_write(const struct profile *profile, const struct format_
     profile_destroy(made);
     return ok;
 }
-
-char json_first_bracket(const uint8_t *head, size_t head_bytes)
-{
-    size_t pos = head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (pos < head_bytes && (head[pos] == ' ' || (head[pos] >= '\t' && head[pos] <= '\r')))
-        pos++;
-    if (pos == head_bytes || (head[pos] != '{' && head[pos] != '['))
-        return '\0';
-    return (char)head[pos];
-}
-
-/* An object that begins with one of the layouts' keys. */
-static int cpuprofile_sniff(const uint8_t *head, size_t head_bytes)
-{
-    static const char *const keys[] = {"\"nodes\"", "\"head\"", "\"callFrame\"", "\"timeDeltas\""};
-    if (json_first_bracket(head, head_bytes) != '{')
-        return 0;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (memmem(head, head_bytes, keys[i], strlen(keys[i])) != NULL)
-            return 80;
-    }
-    return 0;
-}
-
-const struct format format_cpuprofile = {
-    .name = "cpuprofile",
-    .extensions = (const char *const[]){"cpuprofile", NULL},
-    .about = "V8 CPU profile: Chrome DevTools, VS Code, speedscope",
-    .keeps = KEEPS_SAMPLES | KEEPS_TIMES | KEEPS_FILES,
-    .is_one_thread = true,
-    .sniff = cpuprofile_sniff,
-    .read = cpuprofile_read,
-    .write = cpuprofile_write,
-    .dump = cpuprofile_dump,
-};

@@ -1,19 +1,14 @@
-/* descriptors.c - see descriptors.h. */
+/* descriptors.c - see formats/easyprofiler/descriptors.h. Both passes of the writer ask in the same
+ * order, so the counting pass numbers the rows and the writing pass finds them all. */
 #include "formats/easyprofiler/descriptors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct row {
-    uint32_t function; /* or EASYPROFILER_OMITTED */
-    enum easyprofiler_type type;
-};
-
 bool easyprofiler_descriptors_init(struct easyprofiler_descriptors *table,
                                    const struct profile *profile)
 {
     *table = (struct easyprofiler_descriptors){.profile = profile};
-    array_init(&table->rows, sizeof(struct row));
     bool ok = true;
     for (int i = 0; i < EASYPROFILER_N_TYPES; i++) {
         table->numbers[i] = calloc(profile->n_functions, sizeof *table->numbers[i]);
@@ -26,7 +21,7 @@ void easyprofiler_descriptors_deinit(struct easyprofiler_descriptors *table)
 {
     for (int i = 0; i < EASYPROFILER_N_TYPES; i++)
         free(table->numbers[i]);
-    array_deinit(&table->rows);
+    easyprofiler_descriptor_rows_deinit(&table->rows);
 }
 
 uint32_t easyprofiler_descriptor_of(struct easyprofiler_descriptors *table, uint32_t function,
@@ -35,12 +30,9 @@ uint32_t easyprofiler_descriptor_of(struct easyprofiler_descriptors *table, uint
     uint32_t *number =
         function == EASYPROFILER_OMITTED ? &table->omitted_number : &table->numbers[type][function];
     if (*number == 0) {
-        struct row *row = array_push(&table->rows);
-        if (row == NULL) {
-            table->failed = true;
+        if (!easyprofiler_descriptor_rows_push(
+                &table->rows, (struct easyprofiler_descriptor_row){function, type}))
             return 0;
-        }
-        *row = (struct row){function, type};
         *number = (uint32_t)table->rows.n;
     }
     return *number - 1;
@@ -64,7 +56,7 @@ void easyprofiler_put_descriptors(const struct easyprofiler_descriptors *table,
                           omitted_color = 0xffbdbdbd;
     const struct text omitted = {"[frames omitted]", strlen("[frames omitted]")};
     for (uint32_t i = 0; i < table->rows.n; i++) {
-        const struct row *row = array_at(&table->rows, i);
+        const struct easyprofiler_descriptor_row *row = &table->rows.items[i];
         if (row->function == EASYPROFILER_OMITTED) {
             easyprofiler_put_descriptor(records, i, 0, omitted_color, row->type, omitted,
                                         (struct text){"", 0});

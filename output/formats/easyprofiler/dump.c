@@ -1,12 +1,14 @@
-/* dump.c - the whole content of a .prof file as JSON, as EasyProfiler's own reader
- * would report it: begins raised to the begin of the file, and of all blocks with one run-time name
- * the descriptor of the first. Texts that are not UTF-8 become {"hex": "..."}. */
+/* dump.c - the whole content of a .prof file as JSON, as EasyProfiler's own reader would report
+ * it, so that the two can be compared: begins raised to the begin of the file, and of all blocks
+ * with one run-time name the descriptor of the first. Texts that are not UTF-8 become {"hex":
+ * "..."}. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
+#include "digits.h"
 #include "formats/easyprofiler/easyprofiler.h"
 #include "text/json_write.h"
 #include "text/utf8.h"
@@ -22,10 +24,10 @@ struct dumper {
 /* Bytes as a string of hexadecimal digits, in pieces, so that any length needs no memory. */
 static void put_hex(struct json *json, const uint8_t *data, size_t n_bytes)
 {
-    static const char digits[] = "0123456789abcdef";
     json_raw(json, "\"", 1);
     for (size_t i = 0; i < n_bytes; i++) {
-        const char pair[] = {digits[data[i] >> 4], digits[data[i] & 15]};
+        char pair[2];
+        hex_digits(pair, data + i, 1);
         sink_write(json->out, pair, sizeof pair);
     }
     sink_write(json->out, "\"", 1);
@@ -80,7 +82,7 @@ static void put_double(struct json *json, uint8_t type, double value)
     } else if (isinf(value)) {
         json_cstring(json, value > 0 ? "inf" : "-inf");
     } else if (type == EASYPROFILER_FLOAT) {
-        /* A float is told by nine digits; more would show the double it was widened to. */
+        /* A float is shown by nine digits; more would show the double it was widened to. */
         char text[40];
         (void)snprintf(text, sizeof text, "%.9g", value);
         json_f64(json, strtod(text, NULL));
@@ -200,7 +202,7 @@ static bool put_blocks(struct dumper *d, const struct easyprofiler_thread *threa
     }
     end_blocks(json, &n_open, 0);
     json_array_end(json);
-    bool ok = !walk.failed;
+    bool ok = !easyprofiler_walk_failed(&walk);
     easyprofiler_walk_deinit(&walk);
     return ok;
 }
@@ -284,7 +286,7 @@ static void put_switches(struct dumper *d, const struct easyprofiler_section *se
     struct json *json = &d->json;
     for (uint32_t i = 0; i < section->n_switches; i++) {
         const struct easyprofiler_switch *item =
-            array_at(&d->file->switches, section->first_switch + i);
+            &d->file->switches.items[section->first_switch + i];
         json_object_begin(json);
         put_u64(json, "begin", easyprofiler_shown_begin(d->file, item->begin_ns, item->end_ns));
         put_u64(json, "end", item->end_ns);
@@ -320,7 +322,7 @@ static void put_bookmarks(struct dumper *d)
     json_key(json, "bookmarks");
     json_array_begin(json);
     for (size_t i = 0; i < d->file->bookmarks.n; i++) {
-        const struct easyprofiler_bookmark *bookmark = array_at(&d->file->bookmarks, i);
+        const struct easyprofiler_bookmark *bookmark = &d->file->bookmarks.items[i];
         json_object_begin(json);
         put_u64(json, "pos", bookmark->position_ns);
         put_color(json, bookmark->color);

@@ -1,27 +1,28 @@
 /* easyprofiler.h - an EasyProfiler .prof file, parsed: what reader and dump share.
  *
- *   bytes -> easyprofiler_parse -> struct easyprofiler_file -> easyprofiler_read   -> profile
- *                                                           -> easyprofiler_dump   -> JSON
- *   profile -> easyprofiler_write -> bytes                     (layout:
- * docs/formats/easyprofiler.md)
+ *   bytes -> easyprofiler_parse -> struct easyprofiler_file -> easyprofiler_read -> profile
+ *                                                           -> easyprofiler_dump -> JSON
+ *   profile -> easyprofiler_write -> bytes
  *
+ * Layout    docs/formats/easyprofiler.md.
  * Shape     Texts and records are views into the input, which must outlive the file. Blocks are
- * named by numbers from 1, thread by thread in the order they are stored; 0 = none. A block is
- * stored when it ends, so the blocks in it are those with the numbers just before its own: how many
- * they are is all that the tree needs. Of a block only its place is kept, 10 bytes; the rest is
- * read from its record when asked for. Memory    a small multiple of the input's size, whatever its
- * counts claim. Times     All in nanoseconds, converted the way EasyProfiler converts them. */
-#ifndef SAMPLER_OUTPUT_FORMATS_EASYPROFILER_EASYPROFILER_H
-#define SAMPLER_OUTPUT_FORMATS_EASYPROFILER_EASYPROFILER_H
+ *           named by numbers from 1, thread by thread in the order they are stored; 0 = none.
+ * Tree      A block is stored when it ends, so the blocks in it are those with the numbers just
+ *           before its own: how many they are is all that the tree needs.
+ * Memory    A small multiple of the input's size, whatever its counts claim. Of a block only its
+ *           place is kept, 10 bytes; the rest is read from its record when asked for.
+ * Times     All in nanoseconds, converted the way EasyProfiler converts them. */
+#ifndef SAMPLER_EASYPROFILER_H
+#define SAMPLER_EASYPROFILER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "array.h"
 #include "formats/format.h"
+#include "vector.h"
 
-#define EASYPROFILER_SIGNATURE 0x45617379U /* also the mark behind threads and bookmarks */
+#define EASYPROFILER_SIGNATURE 0x45617379U /* also the mark after threads and bookmarks */
 #define EASYPROFILER_VERSION(major, minor, patch)                                                  \
     ((uint32_t)(major) << 24 | (uint32_t)(minor) << 16 | (uint32_t)(patch))
 
@@ -29,7 +30,7 @@ enum {
     EASYPROFILER_MAX_LEVELS = 255, /* its own reader refuses a deeper tree                       */
     EASYPROFILER_MAX_RECORD = 65535,
 
-    /* Bytes of a record behind its size field, without the texts at its end. */
+    /* Bytes of a record after its size field, without the texts at its end. */
     EASYPROFILER_DESCRIPTOR_BYTES = 16,
     EASYPROFILER_BLOCK_BYTES = 20,
     EASYPROFILER_SWITCH_BYTES = 24, /* 20 before version 1.3 */
@@ -75,13 +76,13 @@ struct easyprofiler_descriptor {
 struct easyprofiler_block {
     uint64_t begin_ns; /* as stored, not raised to the begin of the file */
     uint64_t end_ns;   /* >= begin_ns: a block that ends before it begins is taken as an instant */
-    const uint8_t *record; /* behind the size field */
+    const uint8_t *record; /* after the size field */
     uint32_t descriptor;   /* position in the table, never a hole */
 };
 
 /* Where a block is, and how many others are in it. There are as many as blocks: packed. */
 struct __attribute__((packed)) easyprofiler_place {
-    uint64_t offset : 48; /* of its record, behind the size field */
+    uint64_t offset : 48; /* of its record, after the size field */
     uint32_t n_within;
 };
 
@@ -129,6 +130,11 @@ struct easyprofiler_bookmark {
     uint32_t color;
 };
 
+VECTOR_DEFINE(easyprofiler_sections, struct easyprofiler_section)
+VECTOR_DEFINE(easyprofiler_switches, struct easyprofiler_switch)
+VECTOR_DEFINE(easyprofiler_places, struct easyprofiler_place)
+VECTOR_DEFINE(easyprofiler_bookmarks, struct easyprofiler_bookmark)
+
 struct easyprofiler_file {
     const uint8_t *data; /* the input */
     double ns_per_tick;  /* 0: times are ns */
@@ -140,10 +146,10 @@ struct easyprofiler_file {
     uint64_t n_records; /* blocks and switches there are */
     uint32_t n_descriptors;
     struct easyprofiler_descriptor *descriptors;
-    struct array sections;  /* of struct easyprofiler_section, by (tid, order)  */
-    struct array switches;  /* of struct easyprofiler_switch, in file order     */
-    struct array places;    /* of struct easyprofiler_place; [0] is no block    */
-    struct array bookmarks; /* of struct easyprofiler_bookmark, in file order   */
+    struct easyprofiler_sections sections;   /* by (tid, order)  */
+    struct easyprofiler_switches switches;   /* in file order    */
+    struct easyprofiler_places places;       /* [0] is no block  */
+    struct easyprofiler_bookmarks bookmarks; /* in file order    */
     uint32_t n_threads;
     struct easyprofiler_thread *threads; /* ascending by tid */
 };
@@ -175,20 +181,25 @@ struct easyprofiler_block easyprofiler_block_at(const struct easyprofiler_file *
 
 static inline uint32_t easyprofiler_n_within(const struct easyprofiler_file *file, uint32_t number)
 {
-    return ((const struct easyprofiler_place *)file->places.items)[number].n_within;
+    return file->places.items[number].n_within;
 }
 
 /* The blocks of a thread, outer ones before those in them, without recursion. */
 struct easyprofiler_walk {
     const struct easyprofiler_file *file;
-    struct array pending; /* of uint32_t: numbers still to come, the next one last */
-    struct array around;  /* of uint32_t: the last one shown and those around it    */
-    bool failed;          /* out of memory: it ended too soon                       */
+    struct ids pending; /* numbers still to come, the next one last   */
+    struct ids around;  /* the last one shown and those around it      */
 };
 
 struct easyprofiler_walk easyprofiler_walk_make(const struct easyprofiler_file *file,
                                                 const struct easyprofiler_thread *thread);
 void easyprofiler_walk_deinit(struct easyprofiler_walk *walk);
+
+/* Whether it ended too soon, for want of memory. */
+static inline bool easyprofiler_walk_failed(const struct easyprofiler_walk *walk)
+{
+    return walk->pending.no_memory || walk->around.no_memory;
+}
 
 /* The next block, 0 = the end; *level from 0. */
 uint32_t easyprofiler_walk_next(struct easyprofiler_walk *walk, uint32_t *level);

@@ -27,7 +27,8 @@ static bool check_signature(struct easyprofiler_parser *p)
                     in.pos[0], in.pos[1], in.pos[2], in.pos[3]);
 }
 
-/* Fields in the order of versions before 2.0. */
+/* Fields in the order of versions before 2.0.0; the process id came after 1.0.0 and has 64 bits
+ * from 1.3.0. */
 static void read_old_header(struct easyprofiler_parser *p, uint64_t *begin, uint64_t *end)
 {
     struct easyprofiler_file *file = p->file;
@@ -42,6 +43,7 @@ static void read_old_header(struct easyprofiler_parser *p, uint64_t *begin, uint
     p->descriptors_memory = cursor_u64le(&p->in);
 }
 
+/* From 2.0.0; counts of threads and bookmarks came with 2.1.0. */
 static void read_new_header(struct easyprofiler_parser *p, uint64_t *begin, uint64_t *end,
                             uint16_t *padding)
 {
@@ -61,6 +63,8 @@ static void read_new_header(struct easyprofiler_parser *p, uint64_t *begin, uint
     *padding = cursor_u16le(&p->in);
 }
 
+/* A newer version is read as the newest known one, with a note: if records changed, their own size
+ * fields and texts will not fit. */
 static bool check_version(struct easyprofiler_parser *p)
 {
     uint32_t version = p->file->version;

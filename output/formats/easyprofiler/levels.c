@@ -1,16 +1,16 @@
-/* levels.c - see levels.h. */
+/* levels.c - see formats/easyprofiler/levels.h. */
 #include "formats/easyprofiler/levels.h"
 
 void easyprofiler_levels_init(struct easyprofiler_levels *levels)
 {
     levels->n_roots = 0;
     levels->n_crossing = 0;
-    array_init(&levels->below, sizeof(uint32_t));
+    levels->below = (struct ids){0};
 }
 
 void easyprofiler_levels_deinit(struct easyprofiler_levels *levels)
 {
-    array_deinit(&levels->below);
+    ids_deinit(&levels->below);
 }
 
 void easyprofiler_levels_begin(struct easyprofiler_levels *levels)
@@ -21,11 +21,9 @@ void easyprofiler_levels_begin(struct easyprofiler_levels *levels)
 bool easyprofiler_levels_close(struct easyprofiler_levels *levels, uint32_t depth, bool has_event,
                                uint32_t *n_levels)
 {
-    while (levels->below.n <= depth) {
-        if (array_push(&levels->below) == NULL)
-            return false;
-    }
-    uint32_t *below = array_at(&levels->below, depth);
+    if (!ids_extend(&levels->below, (size_t)depth + 1))
+        return false;
+    uint32_t *below = &levels->below.items[depth];
     *n_levels = (has_event && *below == 0 ? 1 : *below) + 1;
     *below = 0;
     if (depth > 0 && below[-1] < *n_levels)
@@ -33,9 +31,9 @@ bool easyprofiler_levels_close(struct easyprofiler_levels *levels, uint32_t dept
     return true;
 }
 
-/* The list is that of the reader's (tree.c), without the roots that cannot matter for
- * the number of levels: those followed by a tree of as many levels or more. So the levels in the
- * list decrease, and it never outgrows its array. */
+/* The list is that of the reader's (formats/easyprofiler/tree.c), without the roots that cannot
+ * matter for the number of levels: those followed by a tree of as many levels or more. So the
+ * levels in the list decrease, and it never outgrows its array. */
 bool easyprofiler_levels_admit(struct easyprofiler_levels *levels, uint64_t *begin_ns,
                                uint64_t end_ns)
 {

@@ -4,8 +4,8 @@
  * of what a too deep chain leaves out. And in the file: what EasyProfiler's reader will make of the
  * blocks so far; it refuses a file with more than EASYPROFILER_MAX_LEVELS, and spans that cross
  * each other become chains there, whatever the profile says. */
-#ifndef SAMPLER_OUTPUT_FORMATS_EASYPROFILER_LEVELS_H
-#define SAMPLER_OUTPUT_FORMATS_EASYPROFILER_LEVELS_H
+#ifndef SAMPLER_EASYPROFILER_LEVELS_H
+#define SAMPLER_EASYPROFILER_LEVELS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ struct easyprofiler_root {
 struct easyprofiler_levels {
     struct easyprofiler_root roots[EASYPROFILER_MAX_LEVELS + 1]; /* n_levels decreases */
     uint32_t n_roots;
-    struct array below;  /* uint32_t: levels of closed children, by depth of the open span */
+    struct ids below;    /* levels of closed children, by depth of the open span */
     uint64_t n_crossing; /* blocks raised or refused by admit                              */
 };
 

@@ -9,7 +9,6 @@
 #include "formats/easyprofiler/parse.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,24 +19,6 @@ static const char *const oddity_texts[EASYPROFILER_N_ODDITIES] = {
     [EASYPROFILER_ODD_VALUE_TYPE] = "values of an unknown type (bytes kept)",
     [EASYPROFILER_ODD_HOLE] = "empty descriptors",
 };
-
-bool easyprofiler_fail_truncated(struct easyprofiler_parser *p, uint64_t offset, const char *what)
-{
-    return err_fail(p->err, ERR_TRUNCATED, offset, "the file ends inside %s", what);
-}
-
-bool easyprofiler_odd(struct easyprofiler_parser *p, uint64_t offset, const char *format, ...)
-{
-    char text[200];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (p->strict)
-        return err_fail(p->err, ERR_FORMAT, offset, "%s", text);
-    format_note(p->notes, "%s", text);
-    return true;
-}
 
 static void odd_count(struct easyprofiler_parser *p, enum easyprofiler_oddity oddity,
                       uint64_t offset)
@@ -71,6 +52,7 @@ static bool fail_unterminated(struct easyprofiler_parser *p, uint64_t offset, co
                     what);
 }
 
+/* Blocks refer to a descriptor by its position, so a hole (of size 0) keeps its place. */
 static bool read_descriptor(struct easyprofiler_parser *p,
                             struct easyprofiler_descriptor *descriptor)
 {
@@ -139,22 +121,22 @@ static bool read_switch(struct easyprofiler_parser *p)
     if (!open_record(p, "a context switch", fixed_bytes + 1, &record))
         return false;
     p->blocks_memory_found += cursor_left(&record);
-    struct easyprofiler_switch *item = array_push(&p->file->switches);
-    if (item == NULL)
-        return err_fail_memory(p->err);
-    item->begin_ns = easyprofiler_to_ns(p->file, cursor_u64le(&record));
-    item->end_ns = easyprofiler_to_ns(p->file, cursor_u64le(&record));
-    item->to_tid = wide ? cursor_u64le(&record) : cursor_u32le(&record);
-    item->process = cursor_text(&record, &item->process_length);
-    if (item->process == NULL)
+    struct easyprofiler_switch item = {.process = NULL};
+    item.begin_ns = easyprofiler_to_ns(p->file, cursor_u64le(&record));
+    item.end_ns = easyprofiler_to_ns(p->file, cursor_u64le(&record));
+    item.to_tid = wide ? cursor_u64le(&record) : cursor_u32le(&record);
+    item.process = cursor_text(&record, &item.process_length);
+    if (item.process == NULL)
         return fail_unterminated(p, offset, "a context switch's process name");
-    if (item->end_ns < item->begin_ns)
+    if (item.end_ns < item.begin_ns)
         odd_count(p, EASYPROFILER_ODD_REVERSED_SWITCH, offset);
-    else if (item->end_ns <= p->file->begin_ns)
+    else if (item.end_ns <= p->file->begin_ns)
         odd_count(p, EASYPROFILER_ODD_BEFORE_BEGIN, offset);
-    return true;
+    return easyprofiler_switches_push(&p->file->switches, item) || err_fail_memory(p->err);
 }
 
+/* The part of a value after the fields of a block: name, size of the data, type, array or not,
+ * id, data. */
 static bool check_value(struct easyprofiler_parser *p, uint64_t offset, const struct cursor *whole)
 {
     struct cursor record = cursor_make(whole->start, (size_t)(whole->end - whole->start));
@@ -258,11 +240,7 @@ static bool read_section(struct easyprofiler_parser *p)
                       &section.n_blocks))
         return false;
     p->n_blocks += section.n_blocks;
-    struct easyprofiler_section *stored = array_push(&file->sections);
-    if (stored == NULL)
-        return err_fail_memory(p->err);
-    *stored = section;
-    return true;
+    return easyprofiler_sections_push(&file->sections, section) || err_fail_memory(p->err);
 }
 
 /* Is all that is left one mark, of 4 bytes or (as some writers have it) of 8? */
@@ -295,11 +273,11 @@ static bool read_mark(struct easyprofiler_parser *p, const char *what)
     uint64_t offset = cursor_offset(&p->in);
     uint32_t mark = cursor_u32le(&p->in);
     if (p->in.failed)
-        return err_fail(p->err, ERR_TRUNCATED, offset,
-                        "the file ends before the mark behind the %s", what);
+        return err_fail(p->err, ERR_TRUNCATED, offset, "the file ends before the mark after the %s",
+                        what);
     if (mark != EASYPROFILER_SIGNATURE)
         return err_fail(p->err, ERR_FORMAT, offset,
-                        "expected the mark 0x%08x behind the %s, found 0x%08x",
+                        "expected the mark 0x%08x after the %s, found 0x%08x",
                         EASYPROFILER_SIGNATURE, what, mark);
     return true;
 }
@@ -328,15 +306,13 @@ static bool read_bookmark(struct easyprofiler_parser *p)
     struct cursor record = {.start = NULL};
     if (!open_record(p, "a bookmark", EASYPROFILER_BOOKMARK_BYTES + 1, &record))
         return false;
-    struct easyprofiler_bookmark *bookmark = array_push(&p->file->bookmarks);
-    if (bookmark == NULL)
-        return err_fail_memory(p->err);
-    bookmark->position_ns = cursor_u64le(&record);
-    bookmark->color = cursor_u32le(&record);
-    bookmark->text = cursor_text(&record, &bookmark->text_length);
-    if (bookmark->text == NULL)
+    struct easyprofiler_bookmark bookmark = {.text = NULL};
+    bookmark.position_ns = cursor_u64le(&record);
+    bookmark.color = cursor_u32le(&record);
+    bookmark.text = cursor_text(&record, &bookmark.text_length);
+    if (bookmark.text == NULL)
         return fail_unterminated(p, offset, "a bookmark's text");
-    return true;
+    return easyprofiler_bookmarks_push(&p->file->bookmarks, bookmark) || err_fail_memory(p->err);
 }
 
 static bool read_bookmarks(struct easyprofiler_parser *p)
@@ -357,6 +333,8 @@ static bool read_bookmarks(struct easyprofiler_parser *p)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+/* Writers get them wrong, EasyProfiler's own among them: no more than a note, or an error with
+ * --strict. */
 static bool check_totals(struct easyprofiler_parser *p)
 {
     const struct easyprofiler_file *file = p->file;
@@ -429,11 +407,7 @@ bool easyprofiler_parse(const uint8_t *data, size_t size_bytes, bool strict,
     struct easyprofiler_file *file = calloc(1, sizeof *file);
     if (file == NULL)
         return err_fail_memory(err);
-    array_init(&file->sections, sizeof(struct easyprofiler_section));
-    array_init(&file->switches, sizeof(struct easyprofiler_switch));
     file->data = data;
-    array_init(&file->places, sizeof(struct easyprofiler_place));
-    array_init(&file->bookmarks, sizeof(struct easyprofiler_bookmark));
     struct easyprofiler_parser parser = {.in = cursor_make(data, size_bytes),
                                          .file = file,
                                          .notes = notes,
@@ -451,10 +425,10 @@ void easyprofiler_file_destroy(struct easyprofiler_file *file)
 {
     if (file == NULL)
         return;
-    array_deinit(&file->sections);
-    array_deinit(&file->switches);
-    array_deinit(&file->places);
-    array_deinit(&file->bookmarks);
+    easyprofiler_sections_deinit(&file->sections);
+    easyprofiler_switches_deinit(&file->switches);
+    easyprofiler_places_deinit(&file->places);
+    easyprofiler_bookmarks_deinit(&file->bookmarks);
     free(file->descriptors);
     free(file->threads);
     free(file);

@@ -1,12 +1,17 @@
-/* parse.h - what the parts of the parser share: parse.c reads records and
- * sections, header.c the header in front of them. */
-#ifndef SAMPLER_OUTPUT_FORMATS_EASYPROFILER_PARSE_H
-#define SAMPLER_OUTPUT_FORMATS_EASYPROFILER_PARSE_H
+/* parse.h - what the parts of the parser share; only they include it.
+ *
+ *   header.c   signature, version and the fields each version has
+ *   parse.c    descriptors, threads with their switches and blocks, bookmarks, totals
+ *   tree.c     sections to threads, blocks to a tree (easyprofiler_gather), once all is known to be
+ *              right
+ *   common.c   how all of them report what is wrong and what is odd */
+#ifndef SAMPLER_EASYPROFILER_PARSE_H
+#define SAMPLER_EASYPROFILER_PARSE_H
 
 #include "cursor.h"
 #include "formats/easyprofiler/easyprofiler.h"
 
-/* Things that are odd but leave the rest readable: counted, and told once each at the end. */
+/* Things that are odd but leave the rest readable: counted, and reported once each at the end. */
 enum easyprofiler_oddity {
     EASYPROFILER_ODD_BEFORE_BEGIN,
     EASYPROFILER_ODD_REVERSED_BLOCK,
@@ -38,11 +43,13 @@ struct easyprofiler_parser {
     uint64_t odd_offsets[EASYPROFILER_N_ODDITIES]; /* of the first */
 };
 
+/* Counts of threads and bookmarks in the header, and marks after them: from 2.1.0. */
 static inline bool easyprofiler_has_counts(const struct easyprofiler_parser *p)
 {
     return p->file->version >= EASYPROFILER_VERSION(2, 1, 0);
 }
 
+/* Ids of threads and processes have 64 bits instead of 32: from 1.3.0. */
 static inline bool easyprofiler_has_wide_ids(const struct easyprofiler_parser *p)
 {
     return p->file->version >= EASYPROFILER_VERSION(1, 3, 0);

@@ -1,14 +1,16 @@
-/* read.c - a parsed .prof file into a profile, and the format's row in the table.
+/* read.c - a parsed .prof file into a profile.
  *
  * A block becomes a span, an event or a value an instant, a context switch a time off the
- * processor. The name given at run time, if any, is the function's name; file and line are always
- * those of the block's own descriptor (EasyProfiler shows those of the first block with that name).
- * Not kept: colours and status of descriptors, the ids of values. */
+ * processor. The name given at run time, if any, is the function's name; file and line are
+ * always those of the block's own descriptor (EasyProfiler shows those of the first block with
+ * that name). Not kept: colours and status of descriptors, the ids of values. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "formats/easyprofiler/easyprofiler.h"
+#include "number.h"
 
 struct reader {
     const struct easyprofiler_file *file;
@@ -33,7 +35,7 @@ static void find_range(struct reader *r)
             r->end_ns = thread->end_ns;
     }
     for (size_t i = 0; i < file->switches.n; i++) {
-        const struct easyprofiler_switch *item = array_at(&file->switches, i);
+        const struct easyprofiler_switch *item = &file->switches.items[i];
         if (item->begin_ns < r->start_ns)
             r->start_ns = item->begin_ns;
         if (item->end_ns > r->end_ns)
@@ -101,13 +103,9 @@ static uint32_t array_text(struct profile_builder *builder, const struct easypro
 static uint32_t hex_text(struct profile_builder *builder, const struct easyprofiler_value *value)
 {
     enum { MAX_BYTES = 256 };
-    static const char digits[] = "0123456789abcdef";
     char text[2 * MAX_BYTES];
-    size_t n = value->data_bytes < MAX_BYTES ? value->data_bytes : MAX_BYTES;
-    for (size_t i = 0; i < n; i++) {
-        text[2 * i] = digits[value->data[i] >> 4];
-        text[2 * i + 1] = digits[value->data[i] & 15];
-    }
+    size_t n = min_u64(value->data_bytes, MAX_BYTES);
+    hex_digits(text, value->data, n);
     return profile_add_text(builder, text, 2 * n);
 }
 
@@ -175,10 +173,10 @@ static void thread_range(const struct reader *r, const struct easyprofiler_threa
         widen(row, &any, thread->begin_ns - r->start_ns, thread->end_ns - r->start_ns);
     for (uint32_t i = 0; i < thread->n_sections; i++) {
         const struct easyprofiler_section *section =
-            array_at(&r->file->sections, thread->first_section + i);
+            &r->file->sections.items[thread->first_section + i];
         for (uint32_t k = 0; k < section->n_switches; k++) {
             const struct easyprofiler_switch *item =
-                array_at(&r->file->switches, section->first_switch + k);
+                &r->file->switches.items[section->first_switch + k];
             if (item->end_ns >= item->begin_ns)
                 widen(row, &any, item->begin_ns - r->start_ns, item->end_ns - r->start_ns);
         }
@@ -189,10 +187,10 @@ static void add_switches(struct reader *r, const struct easyprofiler_thread *thr
 {
     for (uint32_t i = 0; i < thread->n_sections; i++) {
         const struct easyprofiler_section *section =
-            array_at(&r->file->sections, thread->first_section + i);
+            &r->file->sections.items[thread->first_section + i];
         for (uint32_t k = 0; k < section->n_switches; k++) {
             const struct easyprofiler_switch *item =
-                array_at(&r->file->switches, section->first_switch + k);
+                &r->file->switches.items[section->first_switch + k];
             if (item->end_ns < item->begin_ns)
                 continue;
             const struct profile_off_cpu off_cpu = {
@@ -222,7 +220,7 @@ static bool add_thread(struct reader *r, const struct easyprofiler_thread *threa
         const struct easyprofiler_block block = easyprofiler_block_at(r->file, at);
         add_block(r, id, &block);
     }
-    bool ok = !walk.failed;
+    bool ok = !easyprofiler_walk_failed(&walk);
     easyprofiler_walk_deinit(&walk);
     add_switches(r, thread, id);
     return ok;
@@ -231,7 +229,7 @@ static bool add_thread(struct reader *r, const struct easyprofiler_thread *threa
 static void add_bookmarks(struct reader *r)
 {
     for (size_t i = 0; i < r->file->bookmarks.n; i++) {
-        const struct easyprofiler_bookmark *item = array_at(&r->file->bookmarks, i);
+        const struct easyprofiler_bookmark *item = &r->file->bookmarks.items[i];
         bool early = item->position_ns < r->start_ns;
         r->n_early_bookmarks += early;
         const struct profile_bookmark bookmark = {
@@ -299,30 +297,3 @@ bool easyprofiler_read(const uint8_t *data, size_t size_bytes, const struct form
     easyprofiler_file_destroy(file);
     return ok;
 }
-
-/* A big-endian file is claimed too, since only this reader can say what is wrong with it; its
- * version begins with a small number, a text that begins with "Easy" goes on with letters. */
-static int sniff(const uint8_t *head, size_t head_bytes)
-{
-    static const uint8_t signature[4] = {0x79, 0x73, 0x61, 0x45};
-    static const uint8_t big_endian[4] = {0x45, 0x61, 0x73, 0x79};
-    if (head_bytes < 5)
-        return 0;
-    if (memcmp(head, signature, sizeof signature) == 0)
-        return 100;
-    return memcmp(head, big_endian, sizeof big_endian) == 0 && head[4] < ' ' ? 60 : 0;
-}
-
-static const char *const extensions[] = {"prof", NULL};
-
-const struct format format_easyprofiler = {
-    .name = "easyprofiler",
-    .extensions = extensions,
-    .about = "EasyProfiler .prof: reads 0.1.0 to 2.1.0, writes 2.1.0",
-    .keeps = KEEPS_THREADS | KEEPS_SPANS | KEEPS_INSTANTS | KEEPS_OFF_CPU | KEEPS_BOOKMARKS |
-             KEEPS_FILES,
-    .sniff = sniff,
-    .read = easyprofiler_read,
-    .write = easyprofiler_write,
-    .dump = easyprofiler_dump,
-};

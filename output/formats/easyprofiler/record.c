@@ -1,5 +1,5 @@
-/* record.c - see record.h. A record is a head of fixed length, packed on
- * the stack, and texts with a 0 behind each. */
+/* record.c - see formats/easyprofiler/record.h. A record is a head of fixed length, packed on
+ * the stack, and texts with a 0 after each. */
 #include "formats/easyprofiler/record.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MAX_HEAD = 80, MAX_FILE = 16384 };
 
-/* Fields one behind the other, little-endian (cursor.h refuses other hosts). */
+/* Fields one after the other, little-endian (cursor.h refuses other hosts). */
 struct head {
     uint8_t bytes[MAX_HEAD];
     size_t n;

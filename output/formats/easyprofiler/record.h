@@ -5,8 +5,8 @@
  * counting, once writing.
  * Limits    A record's size is a u16: texts are cut to fit, at the border of a UTF-8 character and
  * at the first 0 byte, and counted in n_cut. */
-#ifndef SAMPLER_OUTPUT_FORMATS_EASYPROFILER_RECORD_H
-#define SAMPLER_OUTPUT_FORMATS_EASYPROFILER_RECORD_H
+#ifndef SAMPLER_EASYPROFILER_RECORD_H
+#define SAMPLER_EASYPROFILER_RECORD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -33,7 +33,7 @@ static struct easyprofiler_block block_of_record(const struct easyprofiler_file 
 
 static struct easyprofiler_place *place_at(const struct easyprofiler_file *file, uint32_t number)
 {
-    return (struct easyprofiler_place *)file->places.items + number;
+    return &file->places.items[number];
 }
 
 struct easyprofiler_block easyprofiler_block_at(const struct easyprofiler_file *file,
@@ -94,15 +94,15 @@ struct root {
     uint32_t n_levels; /* of the tree below it, itself included */
 };
 
+VECTOR_DEFINE(roots, struct root)
+
 /* The shown tree of the thread's blocks so far takes the block that comes next. */
 static bool nest_block(struct easyprofiler_file *file, struct easyprofiler_thread *thread,
-                       struct array *roots, const uint8_t *record)
+                       struct roots *roots, const uint8_t *record)
 {
     uint32_t number = (uint32_t)file->places.n;
-    struct easyprofiler_place *place = array_push(&file->places);
-    if (place == NULL)
-        return false;
-    place->offset = (uint64_t)(record - file->data) & EASYPROFILER_OFFSET_MAX;
+    struct easyprofiler_place place = {.offset = (uint64_t)(record - file->data) &
+                                                 EASYPROFILER_OFFSET_MAX};
     const struct easyprofiler_block block = block_of_record(file, record);
     if (block.begin_ns < thread->begin_ns)
         thread->begin_ns = block.begin_ns;
@@ -119,25 +119,22 @@ static bool nest_block(struct easyprofiler_file *file, struct easyprofiler_threa
                 n_levels = all[first].n_levels + 1;
         } while (first > 0 && all[first - 1].begin_ns >= begin_ns);
         uint32_t lowest = all[first].block - easyprofiler_n_within(file, all[first].block);
-        place->n_within = number - lowest;
+        place.n_within = number - lowest;
         roots->n = first;
     }
-    struct root *root = array_push(roots);
-    if (root == NULL)
-        return false;
-    *root = (struct root){begin_ns, block.end_ns, number, n_levels};
-    return true;
+    return easyprofiler_places_push(&file->places, place) &&
+           roots_push(roots, (struct root){begin_ns, block.end_ns, number, n_levels});
 }
 
 static bool nest_thread(struct easyprofiler_file *file, struct easyprofiler_thread *thread,
-                        struct array *roots)
+                        struct roots *roots)
 {
     roots->n = 0;
     thread->first_block = (uint32_t)file->places.n;
     thread->begin_ns = UINT64_MAX;
     thread->end_ns = 0;
     for (uint32_t i = 0; i < thread->n_sections; i++) {
-        struct easyprofiler_section *section = array_at(&file->sections, thread->first_section + i);
+        struct easyprofiler_section *section = &file->sections.items[thread->first_section + i];
         const uint8_t *pos = file->data + section->blocks_offset;
         section->first_block = (uint32_t)file->places.n;
         for (uint32_t k = 0; k < section->n_blocks; k++) {
@@ -152,21 +149,19 @@ static bool nest_thread(struct easyprofiler_file *file, struct easyprofiler_thre
     thread->n_blocks = (uint32_t)file->places.n - thread->first_block;
     thread->n_levels = 1;
     for (size_t i = 0; i < roots->n; i++) {
-        const struct root *root = array_at(roots, i);
-        if (thread->n_levels < root->n_levels)
-            thread->n_levels = root->n_levels;
+        if (thread->n_levels < roots->items[i].n_levels)
+            thread->n_levels = roots->items[i].n_levels;
     }
     return true;
 }
 
 bool easyprofiler_gather(struct easyprofiler_file *file)
 {
-    struct array roots;
-    array_init(&roots, sizeof(struct root));
-    bool ok = merge_sections(file) && array_push(&file->places) != NULL;
+    struct roots roots = {0};
+    bool ok = merge_sections(file) && easyprofiler_places_extend(&file->places, 1);
     for (uint32_t i = 0; ok && i < file->n_threads; i++)
         ok = nest_thread(file, &file->threads[i], &roots);
-    array_deinit(&roots);
+    roots_deinit(&roots);
     return ok;
 }
 
@@ -175,36 +170,29 @@ bool easyprofiler_gather(struct easyprofiler_file *file)
 /* The blocks numbered `first` to `last` and not in one another, the last one first. */
 static void walk_push(struct easyprofiler_walk *walk, uint32_t first, uint32_t last)
 {
-    for (uint32_t block = last; block >= first && !walk->failed;
-         block -= easyprofiler_n_within(walk->file, block) + 1) {
-        uint32_t *pending = array_push(&walk->pending);
-        if (pending != NULL)
-            *pending = block;
-        else
-            walk->failed = true;
-    }
+    for (uint32_t block = last; block >= first && !walk->pending.no_memory;
+         block -= easyprofiler_n_within(walk->file, block) + 1)
+        ids_push(&walk->pending, block);
 }
 
 struct easyprofiler_walk easyprofiler_walk_make(const struct easyprofiler_file *file,
                                                 const struct easyprofiler_thread *thread)
 {
     struct easyprofiler_walk walk = {.file = file};
-    array_init(&walk.pending, sizeof(uint32_t));
-    array_init(&walk.around, sizeof(uint32_t));
     walk_push(&walk, thread->first_block, thread->first_block + thread->n_blocks - 1);
     return walk;
 }
 
 void easyprofiler_walk_deinit(struct easyprofiler_walk *walk)
 {
-    array_deinit(&walk->pending);
-    array_deinit(&walk->around);
+    ids_deinit(&walk->pending);
+    ids_deinit(&walk->around);
 }
 
 uint32_t easyprofiler_walk_next(struct easyprofiler_walk *walk, uint32_t *level)
 {
     const uint32_t *pending = walk->pending.items;
-    if (walk->pending.n == 0 || walk->failed)
+    if (walk->pending.n == 0 || easyprofiler_walk_failed(walk))
         return 0;
     uint32_t block = pending[--walk->pending.n];
     const uint32_t *around = walk->around.items;
@@ -214,11 +202,7 @@ uint32_t easyprofiler_walk_next(struct easyprofiler_walk *walk, uint32_t *level)
     uint32_t n_within = easyprofiler_n_within(walk->file, block);
     if (n_within == 0)
         return block;
-    uint32_t *added = array_push(&walk->around);
-    if (added == NULL)
-        walk->failed = true;
-    else
-        *added = block;
+    ids_push(&walk->around, block);
     walk_push(walk, block - n_within, block - 1);
     return block;
 }

@@ -7,9 +7,10 @@
  * closing span can be written at once, and the number of levels below it is known by then.
  *
  * EasyProfiler rebuilds the tree from the order alone and refuses more than 255 levels. A deep
- * chain keeps its OUTER_LEVELS outermost and INNER_LEVELS innermost spans, with one block between
- * that stands for the rest. Spans that cross each other come out as chains there too, so the levels
- * its reader will find are counted along (levels.h), whatever the profile says. */
+ * chain keeps its OUTER_LEVELS outermost and INNER_LEVELS innermost spans, with one block
+ * between that stands for the rest. Spans that cross each other come out as chains there too, so
+ * the levels its reader will find are counted along (formats/easyprofiler/levels.h), whatever
+ * the profile says. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "formats/easyprofiler/easyprofiler.h"
 #include "formats/easyprofiler/levels.h"
 #include "model/convert.h"
+#include "number.h"
 #include "sink.h"
 
 enum {
@@ -72,24 +74,9 @@ static uint64_t file_end(struct writer *w, uint64_t time_ns)
     return end_ns;
 }
 
-static int compare_u64(const void *left, const void *right)
+static int compare_tids(const void *left, const void *right)
 {
-    const uint64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
-/* The first of the sorted `values` not below `value`, which is among them. */
-static uint32_t lower_bound(const uint64_t *values, uint32_t n, uint64_t value)
-{
-    uint32_t low = 0, high = n - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (values[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return compare_u64(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 
 /* Each thread needs an id of its own, and 0 means "none" to the viewer. The first with an id keeps
@@ -102,11 +89,11 @@ static bool choose_tids(struct writer *w)
     if (used != NULL && is_taken != NULL) {
         for (uint32_t i = 0; i < n; i++)
             used[i] = w->tids[i] = w->profile->threads[i].tid;
-        qsort(used, n, sizeof *used, compare_u64);
+        qsort(used, n, sizeof *used, compare_tids);
         uint64_t free_tid = 1;
         uint32_t at = 0;
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t found = lower_bound(used, n, w->tids[i]);
+            size_t found = lower_bound_u64(used, n, w->tids[i]);
             if (w->tids[i] != 0 && !is_taken[found]) {
                 is_taken[found] = true;
                 continue;
@@ -355,7 +342,7 @@ static bool pass(struct writer *w, struct sink *out, struct err *err)
     }
     threads_advance(w, w->profile->n_threads - 1);
     thread_end(w);
-    return (!w->failed && !w->descriptors.failed) || err_fail_memory(err);
+    return (!w->failed && !w->descriptors.rows.no_memory) || err_fail_memory(err);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

@@ -1,4 +1,6 @@
-/* diff_folded.c - the format "diff-folded": two counts per stack, before and after. */
+/* diff_folded.c - the format "diff-folded": two counts per stack, before and after, as
+ * difffolded.pl writes and flamegraph.pl reads them. Reading and writing are those of "folded"
+ * with two columns. */
 #include "fold/diff.h"
 #include "fold/fold.h"
 #include "formats/folded/folded.h"

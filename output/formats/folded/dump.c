@@ -27,11 +27,11 @@ static void json_wide(struct json *json, wide_u64 value)
     json_raw(json, digits + at, sizeof digits - at);
 }
 
-static void bad_lines_dump(struct json *json, const struct array *bad_lines)
+static void bad_lines_dump(struct json *json, const struct folded_bad_lines *bad_lines)
 {
     json_array_begin(json);
     for (size_t i = 0; i < bad_lines->n; i++) {
-        const struct folded_bad_line *bad = array_at(bad_lines, i);
+        const struct folded_bad_line *bad = &bad_lines->items[i];
         char text[FOLDED_FAULT_BYTES];
         json_object_begin(json);
         json_key(json, "line");

@@ -1,4 +1,5 @@
-/* folded.c - the format "folded": its row in the table, and its writer. */
+/* folded.c - the format "folded": its row in the table, its writer, and how its files are
+ * recognised. */
 #include "formats/folded/folded.h"
 
 #include <inttypes.h>

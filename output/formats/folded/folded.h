@@ -1,10 +1,19 @@
 /* folded.h - collapsed stacks, "main;run;step 17": one count, or two in .diff.folded (before,
- * after). docs/formats/folded.md and diff-folded.md say what is read and written. */
-#ifndef SAMPLER_OUTPUT_FORMATS_FOLDED_FOLDED_H
-#define SAMPLER_OUTPUT_FORMATS_FOLDED_FOLDED_H
+ * after).
+ *
+ *   read.c         lines -> struct folded_content -> profile
+ *   dump.c         the same, as JSON, with every bad line and its reason
+ *   folded.c       the row of "folded" and its writer; the merging of stacks is in fold/
+ *   diff_folded.c  the row of "diff-folded"
+ *
+ * The format has no owner: it is what stackcollapse-*.pl of the FlameGraph scripts write and
+ * flamegraph.pl reads. docs/formats/folded.md and diff-folded.md say what others make of odd
+ * lines, and what is read and written here. */
+#ifndef SAMPLER_FOLDED_H
+#define SAMPLER_FOLDED_H
 
-#include "array.h"
 #include "formats/format.h"
+#include "vector.h"
 
 extern const struct format format_folded;
 extern const struct format format_diff_folded;
@@ -24,6 +33,8 @@ struct folded_bad_line {
     struct text word; /* in the file's bytes, not NUL-terminated */
 };
 
+VECTOR_DEFINE(folded_bad_lines, struct folded_bad_line)
+
 /* Everything a file says. */
 struct folded_content {
     struct profile *profile; /* one sample per distinct stack, in order of appearance */
@@ -31,7 +42,7 @@ struct folded_content {
     uint64_t n_records; /* lines with a stack and its counts       */
     uint64_t n_merged;  /* of them, those of a stack seen before   */
     bool ends_with_newline;
-    struct array bad; /* of struct folded_bad_line               */
+    struct folded_bad_lines bad;
 };
 
 /* Reads any bytes; fails only for want of memory. `bad` refers to `data`. */

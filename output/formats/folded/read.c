@@ -1,7 +1,7 @@
 /* read.c - folded files in, tolerant and fast.
  *
  * Sorted files repeat the beginning of one line in the next: the frames two lines share are not
- * looked at again (common_prefix). In others most stacks are met again with one of the frames met
+ * looked at again (common_prefix). In others most stacks are seen again with one of the frames met
  * last on top: each stack remembers two (child_find). What neither of the two knows costs one
  * search for ";", one hash of its name in a table that points into the file, and one hash of
  * (stack, frame) in the profile's. */
@@ -12,6 +12,7 @@
 
 #include "formats/folded/folded.h"
 #include "saturated.h"
+#include "text/utf8.h"
 
 #define MAX_COLUMNS 2
 #define MAX_WORD_BYTES 40
@@ -28,28 +29,34 @@ struct name {
 struct known_stack {
     uint32_t name;                 /* of its leaf, in `names`                       */
     uint32_t record;               /* its number + 1; 0 = no line ends here         */
-    uint32_t children[N_CHILDREN]; /* stacks with one frame more, the last met first */
+    uint32_t children[N_CHILDREN]; /* stacks with one frame more, the last seen first */
 };
 
 /* A frame of the line read last. */
 struct line_frame {
-    size_t end; /* offset of the ";" behind it in the line, or of the line's end */
+    size_t end; /* offset of the ";" after it in the line, or of the line's end */
     uint32_t stack;
 };
+
+VECTOR_DEFINE(names, struct name)
+VECTOR_DEFINE(known_stacks, struct known_stack)
+VECTOR_DEFINE(line_frames, struct line_frame)
+VECTOR_DEFINE(u64s, uint64_t)
 
 struct reader {
     struct folded_content *content;
     struct profile_builder *builder;
     uint32_t n_columns;
-    struct array names;        /* of struct name; [0] is none */
-    uint32_t *name_slots;      /* their numbers, 0 = free; hashed */
-    size_t n_name_slots;       /* a power of two */
-    struct array known_stacks; /* of struct known_stack, by stack */
-    const char *line;          /* the stack read last */
+    struct names names;               /* [0] is none */
+    uint32_t *name_slots;             /* their numbers, 0 = free; hashed */
+    size_t n_name_slots;              /* a power of two */
+    struct known_stacks known_stacks; /* by stack */
+    const char *line;                 /* the stack read last */
     size_t line_length;
-    struct array frames;         /* of struct line_frame: its frames */
-    struct array stacks, counts; /* of records: uint32_t; n_columns * uint64_t */
-    bool failed;                 /* out of memory or ids */
+    struct line_frames frames; /* its frames */
+    struct ids stacks;         /* of records                   */
+    struct u64s counts;        /* of records: n_columns of each */
+    bool failed;               /* out of memory or ids */
 };
 
 static bool is_blank(char byte)
@@ -74,7 +81,7 @@ static uint64_t name_hash(const char *bytes, size_t length)
 
 static const struct name *name_at(const struct reader *reader, uint32_t number)
 {
-    return (const struct name *)reader->names.items + number;
+    return &reader->names.items[number];
 }
 
 static bool names_grow(struct reader *reader)
@@ -109,19 +116,18 @@ static uint32_t name_number(struct reader *reader, const char *bytes, size_t len
             return reader->name_slots[at];
     }
     uint32_t frame = profile_add_named_frame(reader->builder, bytes, length);
-    struct name *name = frame == 0 ? NULL : array_push(&reader->names);
-    if (name == NULL)
+    uint32_t number = (uint32_t)reader->names.n;
+    const struct name name = {.text = {bytes, length}, .frame = frame, .tag = tag};
+    if (frame == 0 || !names_push(&reader->names, name))
         return 0;
-    *name = (struct name){.text = {bytes, length}, .frame = frame, .tag = tag};
-    uint32_t number = (uint32_t)(reader->names.n - 1);
     reader->name_slots[at] = number;
     if (reader->names.n * 3 > reader->n_name_slots * 2 && !names_grow(reader))
         return 0;
     return number;
 }
 
-/* The stack of `stack` and the frame `text` begins with, if that was met not long ago; else 0. A
- * name met before has no blanks around it, so what equals it up to ";" needs no trimming. */
+/* The stack of `stack` and the frame `text` begins with, if that was seen not long ago; else 0. A
+ * name seen before has no blanks around it, so what equals it up to ";" needs no trimming. */
 static uint32_t child_find(const struct reader *reader, uint32_t stack, const char *text,
                            size_t length, size_t *name_length)
 {
@@ -146,8 +152,7 @@ static uint32_t child_add(struct reader *reader, uint32_t stack, const char *nam
     uint32_t number = name_number(reader, name, length);
     uint32_t child =
         number == 0 ? 0 : profile_add_stack(reader->builder, stack, name_at(reader, number)->frame);
-    if (child == 0 ||
-        (child == reader->known_stacks.n && array_push(&reader->known_stacks) == NULL))
+    if (child == 0 || !known_stacks_extend(&reader->known_stacks, (size_t)child + 1))
         return 0;
     struct known_stack *known = reader->known_stacks.items;
     known[child].name = number;
@@ -188,12 +193,12 @@ static size_t shared_frames(const struct reader *reader, const char *line, size_
 static uint32_t stack_read(struct reader *reader, const char *line, size_t length)
 {
     size_t n_shared = shared_frames(reader, line, length);
-    struct array *frames = &reader->frames;
+    struct line_frames *frames = &reader->frames;
     frames->n = n_shared;
     size_t pos = 0;
     uint32_t stack = 0;
     if (n_shared > 0) {
-        const struct line_frame *last = array_at(frames, n_shared - 1);
+        const struct line_frame *last = &frames->items[n_shared - 1];
         pos = last->end + 1;
         stack = last->stack;
     }
@@ -215,10 +220,9 @@ static uint32_t stack_read(struct reader *reader, const char *line, size_t lengt
             child = child_add(reader, stack, line + name_start, name_end - name_start);
         }
         stack = child;
-        struct line_frame *added = stack == 0 ? NULL : array_push(frames);
-        if (added == NULL)
+        if (stack == 0 ||
+            !line_frames_push(frames, (struct line_frame){.end = end, .stack = stack}))
             return 0;
-        *added = (struct line_frame){.end = end, .stack = stack};
         if (end == length)
             return stack;
         pos = end + 1;
@@ -228,13 +232,10 @@ static uint32_t stack_read(struct reader *reader, const char *line, size_t lengt
 static void line_is_bad(struct reader *reader, enum folded_fault fault, const char *word,
                         size_t length)
 {
-    struct folded_bad_line *bad = array_push(&reader->content->bad);
-    if (bad == NULL) {
-        reader->failed = true;
-        return;
-    }
-    *bad = (struct folded_bad_line){
+    const struct folded_bad_line bad = {
         .line = reader->content->n_lines, .fault = fault, .word = {word, length}};
+    if (!folded_bad_lines_push(&reader->content->bad, bad))
+        reader->failed = true;
 }
 
 /* Takes the last word off [start, *end) and reads it as a count. */
@@ -267,19 +268,18 @@ static bool count_take(struct reader *reader, const char *start, const char **en
 
 static void counts_add(struct reader *reader, uint32_t stack, const uint64_t *counts)
 {
-    uint32_t *record = &((struct known_stack *)array_at(&reader->known_stacks, stack))->record;
+    uint32_t *record = &reader->known_stacks.items[stack].record;
     if (*record == 0) {
-        uint32_t *added = array_push(&reader->stacks);
-        if (added == NULL || array_push(&reader->counts) == NULL) {
+        if (!ids_push(&reader->stacks, stack) ||
+            !u64s_extend(&reader->counts, reader->counts.n + reader->n_columns)) {
             reader->failed = true;
             return;
         }
-        *added = stack;
         *record = (uint32_t)reader->stacks.n;
     } else {
         reader->content->n_merged++;
     }
-    uint64_t *sums = array_at(&reader->counts, *record - 1);
+    uint64_t *sums = &reader->counts.items[(size_t)(*record - 1) * reader->n_columns];
     bool overflow = false;
     for (uint32_t column = 0; column < reader->n_columns; column++) {
         uint64_t sum = add_saturated(sums[column], counts[column]);
@@ -331,26 +331,21 @@ static void reader_deinit(struct reader *reader)
 {
     profile_builder_destroy(reader->builder);
     free(reader->name_slots);
-    array_deinit(&reader->names);
-    array_deinit(&reader->known_stacks);
-    array_deinit(&reader->frames);
-    array_deinit(&reader->stacks);
-    array_deinit(&reader->counts);
+    names_deinit(&reader->names);
+    known_stacks_deinit(&reader->known_stacks);
+    line_frames_deinit(&reader->frames);
+    ids_deinit(&reader->stacks);
+    u64s_deinit(&reader->counts);
 }
 
 static bool reader_init(struct reader *reader, uint32_t n_columns, struct folded_content *content,
                         struct err *err)
 {
     *reader = (struct reader){.content = content, .n_columns = n_columns, .line = ""};
-    array_init(&reader->frames, sizeof(struct line_frame));
-    array_init(&reader->names, sizeof(struct name));
-    array_init(&reader->known_stacks, sizeof(struct known_stack));
-    array_init(&reader->stacks, sizeof(uint32_t));
-    array_init(&reader->counts, n_columns * sizeof(uint64_t));
     reader->n_name_slots = 1024;
     reader->name_slots = calloc(reader->n_name_slots, sizeof *reader->name_slots);
-    if (reader->name_slots == NULL || array_push(&reader->names) == NULL ||
-        array_push(&reader->known_stacks) == NULL)
+    if (reader->name_slots == NULL || !names_extend(&reader->names, 1) ||
+        !known_stacks_extend(&reader->known_stacks, 1))
         return err_fail_memory(err);
     return profile_builder_create(&reader->builder, err);
 }
@@ -366,9 +361,9 @@ static bool profile_make(struct reader *reader, struct profile **out, struct err
         scalars->kinds[column].unit = PROFILE_UNIT_COUNT;
     }
     for (size_t record = 0; record < reader->stacks.n; record++) {
-        const struct profile_sample sample = {
-            .stack = *(const uint32_t *)array_at(&reader->stacks, record)};
-        profile_add_sample(reader->builder, &sample, array_at(&reader->counts, record));
+        const struct profile_sample sample = {.stack = reader->stacks.items[record]};
+        profile_add_sample(reader->builder, &sample,
+                           &reader->counts.items[record * reader->n_columns]);
     }
     struct profile_builder *builder = reader->builder;
     reader->builder = NULL;
@@ -378,16 +373,13 @@ static bool profile_make(struct reader *reader, struct profile **out, struct err
 bool folded_parse(const uint8_t *data, size_t size_bytes, uint32_t n_columns,
                   struct folded_content *out, struct err *err)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
     *out = (struct folded_content){0};
-    array_init(&out->bad, sizeof(struct folded_bad_line));
     struct reader reader;
     bool ok = reader_init(&reader, n_columns, out, err);
     if (ok && size_bytes > 0) {
         const char *pos = (const char *)data, *end = pos + size_bytes;
         out->ends_with_newline = end[-1] == '\n';
-        if (size_bytes >= 3 && memcmp(pos, byte_order_mark, 3) == 0)
-            pos += 3;
+        pos += utf8_mark_bytes(pos, size_bytes);
         lines_read(&reader, pos, end);
     }
     if (ok && reader.failed)
@@ -402,7 +394,7 @@ bool folded_parse(const uint8_t *data, size_t size_bytes, uint32_t n_columns,
 void folded_content_deinit(struct folded_content *content)
 {
     profile_destroy(content->profile);
-    array_deinit(&content->bad);
+    folded_bad_lines_deinit(&content->bad);
     content->profile = NULL;
 }
 
@@ -431,7 +423,7 @@ static void printable_fault(const struct folded_bad_line *bad, char *out, size_t
 {
     size_t n = folded_describe_fault(bad, out, out_bytes);
     for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)out[i] < 0x20 || out[i] == 0x7f)
+        if (char_is_control(out[i]))
             out[i] = '?';
     }
 }
@@ -450,8 +442,7 @@ static void bad_lines_note(const struct folded_content *content, const struct fo
 {
     char text[160];
     for (size_t i = 0; i < content->bad.n && i < N_BAD_LINES_TOLD; i++)
-        format_note(notes, "%s",
-                    folded_describe_bad(array_at(&content->bad, i), text, sizeof text));
+        format_note(notes, "%s", folded_describe_bad(&content->bad.items[i], text, sizeof text));
     if (content->bad.n > 0)
         format_note(notes, "%zu of %" PRIu64 " lines could not be taken as they are",
                     content->bad.n, content->n_lines);
@@ -466,7 +457,7 @@ bool folded_read_columns(const uint8_t *data, size_t size_bytes, uint32_t n_colu
         return false;
     bool strict = options != NULL && options->strict;
     if (content.bad.n > 0 && (strict || content.n_records == 0)) {
-        const struct folded_bad_line *first = array_at(&content.bad, 0);
+        const struct folded_bad_line *first = &content.bad.items[0];
         char text[FOLDED_FAULT_BYTES];
         printable_fault(first, text, sizeof text);
         err_fail_line(

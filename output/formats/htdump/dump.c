@@ -8,11 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "digits.h"
 #include "formats/htdump/htdump.h"
 #include "text/json_write.h"
 #include "text/utf8.h"
-
-static const char hex_digits[] = "0123456789abcdef";
 
 static void byte_escape(struct sink *out, unsigned char byte)
 {
@@ -24,14 +23,11 @@ static void byte_escape(struct sink *out, unsigned char byte)
         sink_write(out, "\\\\", 2);
         break;
     default: {
-        bool is_control = byte < 0x20;
-        char escape[] = {'\\',
-                         'u',
-                         is_control ? '0' : 'd',
-                         is_control ? '0' : 'c',
-                         hex_digits[byte >> 4],
-                         hex_digits[byte & 15]};
-        sink_write(out, escape, sizeof escape);
+        char escape[] = "\\udcXX";
+        if (byte < 0x20)
+            escape[2] = escape[3] = '0';
+        hex_digits(escape + 4, &byte, 1);
+        sink_text(out, escape);
     }
     }
 }
@@ -62,8 +58,8 @@ static void bytes_write(struct sink *out, struct text bytes)
 {
     sink_text(out, "\"hex:");
     for (size_t i = 0; i < bytes.length; i++) {
-        unsigned char byte = (unsigned char)bytes.bytes[i];
-        char pair[] = {hex_digits[byte >> 4], hex_digits[byte & 15]};
+        char pair[2];
+        hex_digits(pair, bytes.bytes + i, 1);
         sink_write(out, pair, sizeof pair);
     }
     sink_write(out, "\"", 1);

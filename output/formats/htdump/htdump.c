@@ -1,8 +1,6 @@
-/* htdump.c - the format's row in the table, how its files are recognised, and what reader and dump
- * say of odd ones. */
+/* htdump.c - the format "htdump": its row in the table, and how its files are recognised. */
 #include "formats/htdump/htdump.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static uint32_t u32_read(const uint8_t *bytes, bool is_big_endian)
@@ -38,33 +36,6 @@ int htdump_sniff(const uint8_t *head, size_t head_bytes)
     if (head[0] == 0)
         return next == 2 ? 100 : 0;
     return head[0] == 2 && next == 3 ? 90 : 0; /* HawkTracer 0.6 */
-}
-
-void htdump_note_oddities(const struct htdump_oddities *oddities, const struct format_notes *notes)
-{
-    if (oddities->n_redefined != 0)
-        format_note(notes,
-                    "classes or fields described again, but differently (%" PRIu32
-                    "): the first description holds",
-                    oddities->n_redefined);
-    if (oddities->n_count_mismatches != 0)
-        format_note(notes, "classes with more or fewer fields than announced: %" PRIu32,
-                    oddities->n_count_mismatches);
-}
-
-bool htdump_cut_accept(const struct err *cut, bool has_content, bool is_strict,
-                       const struct format_notes *notes, struct err *err)
-{
-    if (cut->code == ERR_NONE)
-        return true;
-    if (cut->code != ERR_TRUNCATED || !has_content || is_strict) {
-        if (err->code == ERR_NONE)
-            *err = *cut;
-        return false;
-    }
-    format_note(notes, "offset %" PRIu64 ": %s; what stands before it was read", cut->offset,
-                cut->text);
-    return true;
 }
 
 static const char *const extensions[] = {"htdump", NULL};

@@ -4,13 +4,15 @@
  *   bytes -> htdump_parser (knows the classes the stream describes) -> htdump_event, one by one
  *
  * The stream describes itself: nothing can be read, nor skipped, whose class was not described
- * before. The parser learns from the descriptions as it meets them, and yields them as events, too.
+ * before. The parser learns from the descriptions as they come, and yields them as events, too.
  *
  * Limits    Structs within structs to depth 32, 4096 fields in an event, 1024 in a class: beyond
- * that, and for classes that contain themselves, ERR_LIMIT or ERR_FORMAT with the event's offset.
- * Time and memory are bounded by a multiple of the input. Context   Any thread, one parser each. */
-#ifndef SAMPLER_OUTPUT_FORMATS_HTDUMP_HTDUMP_H
-#define SAMPLER_OUTPUT_FORMATS_HTDUMP_HTDUMP_H
+ *           that, and for classes that contain themselves, ERR_LIMIT or ERR_FORMAT with the event's
+ *           offset.
+ * Bounds    Time and memory are a multiple of the input.
+ * Context   Any thread, one parser each. */
+#ifndef SAMPLER_HTDUMP_H
+#define SAMPLER_HTDUMP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,7 +107,7 @@ bool htdump_parser_name(struct htdump_parser *parser, const char *name, uint32_t
 
 struct htdump_oddities htdump_parser_oddities(const struct htdump_parser *parser);
 
-/* Says through `notes` what the oddities are. */
+/* Notes what the oddities are. */
 void htdump_note_oddities(const struct htdump_oddities *oddities, const struct format_notes *notes);
 
 /* Whether the event belongs to the stream's own bookkeeping (descriptions, version, string

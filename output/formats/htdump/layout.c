@@ -1,6 +1,21 @@
 /* layout.c - the class of an event -> its fields in wire order, structs resolved (see
- * parse.h). Classes within classes are entered without recursion, to a limited depth. */
+ * formats/htdump/parse.h). Classes within classes are entered without recursion, to a limited
+ * depth. */
 #include "formats/htdump/parse.h"
+
+const char *htdump_name_show(const struct htdump_parser *parser, uint32_t id, char *out)
+{
+    struct text text = intern_text(parser->texts, id);
+    size_t length = text.length < HTDUMP_SHOWN_BYTES - 1 ? text.length : HTDUMP_SHOWN_BYTES - 1;
+    for (size_t i = 0; i < length; i++) {
+        bool is_plain = text.bytes[i] >= 0x20 && text.bytes[i] < 0x7f;
+        out[i] = '?';
+        if (is_plain)
+            out[i] = text.bytes[i];
+    }
+    out[length] = '\0';
+    return out;
+}
 
 #define MAX_DEPTH 32U
 #define MAX_STEPS_PER_LAYOUT 4096U
@@ -8,11 +23,9 @@
 /* Whether `name` is new in the layout being made. */
 static bool name_is_first(struct htdump_parser *parser, uint32_t name, bool *is_first)
 {
-    while (parser->stamps.n <= name) {
-        if (array_push(&parser->stamps) == NULL)
-            return false;
-    }
-    uint32_t *stamp = array_at(&parser->stamps, name);
+    if (!ids_extend(&parser->stamps, (size_t)name + 1))
+        return false;
+    uint32_t *stamp = &parser->stamps.items[name];
     *is_first = *stamp != parser->stamp;
     *stamp = parser->stamp;
     return true;
@@ -21,11 +34,8 @@ static bool name_is_first(struct htdump_parser *parser, uint32_t name, bool *is_
 static bool slot_add(struct htdump_parser *parser, struct class *target, uint32_t name,
                      enum htdump_value_kind kind, uint32_t size_bytes)
 {
-    struct slot *slot = array_push(&target->slots);
-    if (slot == NULL)
-        return false;
-    *slot = (struct slot){.name = name, .kind = (uint8_t)kind, .size_bytes = size_bytes};
-    if (!name_is_first(parser, name, &slot->is_shown))
+    struct slot slot = {.name = name, .kind = (uint8_t)kind, .size_bytes = size_bytes};
+    if (!name_is_first(parser, name, &slot.is_shown) || !slots_push(&target->slots, slot))
         return false;
     target->hides_class_id |= name == parser->well_known[NAME_CLASS_ID];
     target->hides_timestamp |= name == parser->well_known[NAME_TIMESTAMP];
@@ -95,12 +105,12 @@ static bool struct_enter(struct expansion *expansion, const struct field *field,
     if (field->name == parser->well_known[NAME_BASE] &&
         field->type_name == parser->well_known[NAME_EVENT])
         return true; /* stands for the header, which was read already */
-    uint32_t found = htdump_map_find(&parser->class_by_name, field->type_name);
-    if (found == 0)
+    uint32_t found = map_find(&parser->class_by_name, field->type_name, 0);
+    if (found == MAP_NONE)
         return err_fail(err, ERR_FORMAT, expansion->offset,
                         "the class of this event contains unknown class %s",
                         htdump_name_show(parser, field->type_name, shown));
-    struct class *inner = htdump_class_at(parser, found - 1);
+    struct class *inner = htdump_class_at(parser, found);
     if (inner->core == HTDUMP_CORE_EVENT)
         return header_slots_add(parser, expansion->target) || err_fail_memory(err);
     if (inner->is_being_expanded)
@@ -137,31 +147,22 @@ static bool class_expand(struct htdump_parser *parser, struct class *class, uint
         if (level->next == level->class->fields.n)
             level_leave(&expansion);
         else
-            ok = field_expand(&expansion, array_at(&level->class->fields, level->next++), err);
+            ok = field_expand(&expansion, &level->class->fields.items[level->next++], err);
     }
     while (expansion.n_levels > 0)
         level_leave(&expansion);
     return ok;
 }
 
-static bool values_reserve(struct htdump_parser *parser, size_t n)
-{
-    while (parser->values.n < n) {
-        if (array_push(&parser->values) == NULL)
-            return false;
-    }
-    return true;
-}
-
 bool htdump_layout_make(struct htdump_parser *parser, struct class *class, uint64_t offset,
                         struct err *err)
 {
-    array_deinit(&class->slots);
+    slots_deinit(&class->slots);
     class->hides_class_id = class->hides_timestamp = class->hides_id = false;
     parser->stamp++;
     if (!class_expand(parser, class, offset, err))
         return false;
-    if (!values_reserve(parser, class->slots.n))
+    if (!values_extend(&parser->values, class->slots.n))
         return err_fail_memory(err);
     class->generation = parser->generation;
     class->layout++;

@@ -38,24 +38,10 @@ bool htdump_parser_name(struct htdump_parser *parser, const char *name, uint32_t
     return intern_add(parser->texts, name, strlen(name), id);
 }
 
-const char *htdump_name_show(const struct htdump_parser *parser, uint32_t id, char *out)
-{
-    struct text text = intern_text(parser->texts, id);
-    size_t length = text.length < HTDUMP_SHOWN_BYTES - 1 ? text.length : HTDUMP_SHOWN_BYTES - 1;
-    for (size_t i = 0; i < length; i++) {
-        bool is_plain = text.bytes[i] >= 0x20 && text.bytes[i] < 0x7f;
-        out[i] = '?';
-        if (is_plain)
-            out[i] = text.bytes[i];
-    }
-    out[length] = '\0';
-    return out;
-}
-
 static struct class *class_find(const struct htdump_parser *parser, uint32_t id)
 {
-    uint32_t found = htdump_map_find(&parser->class_by_id, id);
-    return found == 0 ? NULL : htdump_class_at(parser, found - 1);
+    uint32_t found = map_find(&parser->class_by_id, id, 0);
+    return found == MAP_NONE ? NULL : htdump_class_at(parser, found);
 }
 
 /* ---- classes ---- */
@@ -63,29 +49,19 @@ static struct class *class_find(const struct htdump_parser *parser, uint32_t id)
 static struct class *class_add(struct htdump_parser *parser, uint32_t id, uint32_t name,
                                enum htdump_core core)
 {
-    struct class *class = array_push(&parser->classes);
-    if (class == NULL)
+    const struct class class = {.id = id, .name = name, .core = core, .round = 1};
+    uint32_t index = (uint32_t)parser->classes.n;
+    if (!classes_push(&parser->classes, class) || !map_set(&parser->class_by_id, id, 0, index) ||
+        map_add(&parser->class_by_name, name, 0, index) == MAP_NONE)
         return NULL;
-    *class = (struct class){.id = id, .name = name, .core = core, .round = 1};
-    array_init(&class->fields, sizeof(struct field));
-    array_init(&class->slots, sizeof(struct slot));
-    uint32_t number = (uint32_t)parser->classes.n;
-    if (!htdump_map_set(&parser->class_by_id, id, number))
-        return NULL;
-    if (htdump_map_find(&parser->class_by_name, name) == 0 &&
-        !htdump_map_set(&parser->class_by_name, name, number))
-        return NULL;
-    return class;
+    return htdump_class_at(parser, index);
 }
 
 static bool field_add(struct class *class, const struct field *field)
 {
-    struct field *added = array_push(&class->fields);
-    if (added == NULL)
-        return false;
-    *added = *field;
-    added->round = class->round;
-    return true;
+    struct field added = *field;
+    added.round = class->round;
+    return fields_push(&class->fields, added);
 }
 
 struct core_field {
@@ -108,7 +84,7 @@ static const struct core_field core_fields[] = {
 };
 
 /* HawkTracer 0.6, and only that one, numbered its own classes otherwise: the byte order event 2 (at
- * the start, so it and the class description 3 behind it tell), descriptions 3 and 4. */
+ * the start, so it and the class description 3 after it show), descriptions 3 and 4. */
 static bool is_numbered_as_0_6(const uint8_t *data, size_t size_bytes)
 {
     static const uint8_t start[20] = {2};
@@ -149,9 +125,6 @@ static bool parser_fill(struct htdump_parser *parser, const uint8_t *data, size_
     parser->n_steps_left = UINT64_C(1) << 20;
     if (size_bytes < (UINT64_MAX >> 8))
         parser->n_steps_left += (uint64_t)size_bytes * 4;
-    array_init(&parser->classes, sizeof(struct class));
-    array_init(&parser->values, sizeof(struct htdump_value));
-    array_init(&parser->stamps, sizeof(uint32_t));
     parser->arena = arena_create();
     parser->texts = parser->arena == NULL ? NULL : intern_create(parser->arena);
     if (parser->texts == NULL)
@@ -182,14 +155,14 @@ void htdump_parser_destroy(struct htdump_parser *parser)
     if (parser == NULL)
         return;
     for (size_t i = 0; i < parser->classes.n; i++) {
-        array_deinit(&htdump_class_at(parser, i)->fields);
-        array_deinit(&htdump_class_at(parser, i)->slots);
+        fields_deinit(&htdump_class_at(parser, i)->fields);
+        slots_deinit(&htdump_class_at(parser, i)->slots);
     }
-    array_deinit(&parser->classes);
-    array_deinit(&parser->values);
-    array_deinit(&parser->stamps);
-    htdump_map_deinit(&parser->class_by_id);
-    htdump_map_deinit(&parser->class_by_name);
+    classes_deinit(&parser->classes);
+    values_deinit(&parser->values);
+    ids_deinit(&parser->stamps);
+    map_deinit(&parser->class_by_id);
+    map_deinit(&parser->class_by_name);
     intern_destroy(parser->texts);
     arena_destroy(parser->arena);
     free(parser);
@@ -212,6 +185,7 @@ static uint64_t unsigned_read(struct htdump_parser *parser, uint32_t size_bytes)
     }
 }
 
+/* Of a number of 1, 2, 4 or 8 bytes. */
 static int64_t sign_extend(uint64_t value, uint32_t size_bytes)
 {
     unsigned shift = 64 - 8 * size_bytes;
@@ -296,6 +270,8 @@ static bool values_read(struct htdump_parser *parser, const struct class *class,
 
 /* ---- what the stream says of itself ---- */
 
+/* A class of a number that is known begins a new round of descriptions: two streams in one file,
+ * say of two runs. Its fields stay those of the first. */
 static bool class_learn(struct htdump_parser *parser, const struct htdump_event *event,
                         struct err *err)
 {
@@ -420,6 +396,8 @@ static bool byte_order_learn(struct htdump_parser *parser, const struct htdump_e
     return true;
 }
 
+/* What the event tells about the stream itself. Its layout is known by then, so the values are
+ * where core_fields has them. */
 static bool event_learn(struct htdump_parser *parser, const struct htdump_event *event,
                         struct err *err)
 {

@@ -1,55 +1,84 @@
-/* raw.c - see raw.h. */
+/* raw.c - see formats/htdump/raw.h. The rows are in the order of the enum; the fields in that of
+ * the wire, after the base that each class has. */
 #include "formats/htdump/raw.h"
 
 #include <stddef.h>
+
+#include "model/profile.h"
 
 #define TEXT HTDUMP_RAW_TEXT
 #define U8 HTDUMP_RAW_U8
 #define U32 HTDUMP_RAW_U32
 #define U64 HTDUMP_RAW_U64
-#define END                                                                                        \
-    {                                                                                              \
-        NULL, HTDUMP_RAW_TEXT                                                                      \
-    }
+#define AT(row, member)                                                                            \
+    offsetof(struct profile_##row, member), sizeof(((struct profile_##row *)NULL)->member)
 
 /* No field is called label, name, duration or thread_id: HawkTracer's converters would take the
  * event for a call. */
 /* clang-format off */
+#define HAND(name, type) {name, type, HTDUMP_RAW_BY_HAND, 0, 0, 0}
+#define SELF(name, type) {name, type, HTDUMP_RAW_SELF, 0, 0, 0}
+#define MEMBER(name, type, row, member) {name, type, HTDUMP_RAW_MEMBER, AT(row, member), 0}
+#define REF(name, type, row, member, table) {name, type, HTDUMP_RAW_REF, AT(row, member), table}
+#define LENGTH(name, row) {name, U64, HTDUMP_RAW_LENGTH, AT(row, begin_ns), 0}
+#define END {NULL, HTDUMP_RAW_TEXT, HTDUMP_RAW_BY_HAND, 0, 0, 0}
+
 const struct htdump_raw_description htdump_raw_classes[HTDUMP_RAW_N] = {
     [HTDUMP_RAW_RECORDING] = {"ProfRecordingEvent",
-        {{"raw_version", U32}, {"start_monotonic_ns", U64}, {"start_realtime_ns", U64}, {"length_ns", U64},
-         {"sample_period", U64}, {"samples_have_times", U8}, END}},
+        {HAND("raw_version", U32), HAND("start_monotonic_ns", U64), HAND("start_realtime_ns", U64),
+         HAND("length_ns", U64), HAND("sample_period", U64), HAND("samples_have_times", U8), END}},
     [HTDUMP_RAW_KIND] = {"ProfKindEvent",
-        {{"kind_ref", U32}, {"kind_title", TEXT}, {"kind_unit", TEXT}, {"is_weight", U8}, END}},
-    [HTDUMP_RAW_METADATA] = {"ProfMetadataEvent", {{"meta_key", TEXT}, {"meta_value", TEXT}, END}},
+        {HAND("kind_ref", U32), HAND("kind_title", TEXT), HAND("kind_unit", TEXT), HAND("is_weight", U8), END}},
+    [HTDUMP_RAW_METADATA] = {"ProfMetadataEvent",
+        {MEMBER("meta_key", TEXT, metadata, key), MEMBER("meta_value", TEXT, metadata, value), END}},
     [HTDUMP_RAW_MODULE] = {"ProfModuleEvent",
-        {{"module_id", U64}, {"module", TEXT}, {"build_id", TEXT}, {"start_address", U64}, {"end_address", U64}, END}},
+        {SELF("module_id", U64), MEMBER("module", TEXT, module, path), MEMBER("build_id", TEXT, module, build_id),
+         MEMBER("start_address", U64, module, start), MEMBER("end_address", U64, module, end), END}},
     [HTDUMP_RAW_PROCESS] = {"ProfProcessEvent",
-        {{"process_ref", U32}, {"os_process", U64}, {"os_parent", U64}, {"process_title", TEXT}, {"start_ns", U64},
-         {"end_ns", U64}, END}},
+        {SELF("process_ref", U32), MEMBER("os_process", U64, process, pid), MEMBER("os_parent", U64, process, ppid),
+         MEMBER("process_title", TEXT, process, name), MEMBER("start_ns", U64, process, start_ns),
+         MEMBER("end_ns", U64, process, end_ns), END}},
     [HTDUMP_RAW_THREAD_DETAIL] = {"ProfThreadDetailEvent",
-        {{"thread_ref", U32}, {"os_thread", U64}, {"start_ns", U64}, {"end_ns", U64}, {"cpu_ns", U64}, END}},
+        {SELF("thread_ref", U32), MEMBER("os_thread", U64, thread, tid), MEMBER("start_ns", U64, thread, start_ns),
+         MEMBER("end_ns", U64, thread, end_ns), MEMBER("cpu_ns", U64, thread, cpu_ns), END}},
     [HTDUMP_RAW_THREAD] = {"ProfThreadEvent",
-        {{"thread_ref", U32}, {"process_ref", U32}, {"thread_title", TEXT}, END}},
+        {SELF("thread_ref", U32), REF("process_ref", U32, thread, process, HTDUMP_RAW_PROCESSES),
+         MEMBER("thread_title", TEXT, thread, name), END}},
     [HTDUMP_RAW_FUNCTION] = {"ProfFunctionEvent",
-        {{"function_id", U64}, {"function", TEXT}, {"system_function", TEXT}, {"source_file", TEXT},
-         {"definition_line", U32}, {"definition_column", U32}, {"module_id", U64}, END}},
+        {SELF("function_id", U64), MEMBER("function", TEXT, function, name),
+         MEMBER("system_function", TEXT, function, system_name), MEMBER("source_file", TEXT, function, file),
+         MEMBER("definition_line", U32, function, line), MEMBER("definition_column", U32, function, column),
+         REF("module_id", U64, function, module, HTDUMP_RAW_MODULES), END}},
     [HTDUMP_RAW_FRAME_DETAIL] = {"ProfFrameDetailEvent",
-        {{"frame_id", U64}, {"function_id", U64}, {"source_column", U32}, {"frame_flags", U32}, END}},
+        {SELF("frame_id", U64), REF("function_id", U64, frame, function, HTDUMP_RAW_FUNCTIONS),
+         MEMBER("source_column", U32, frame, column), MEMBER("frame_flags", U32, frame, flags), END}},
     [HTDUMP_RAW_FRAME] = {"ProfFrameEvent",
-        {{"frame_id", U64}, {"address", U64}, {"function", TEXT}, {"module", TEXT}, {"source_file", TEXT},
-         {"source_line", U32}, END}},
-    [HTDUMP_RAW_STACK] = {"ProfStackEvent", {{"stack_id", U64}, {"parent_id", U64}, {"frame_id", U64}, END}},
+        {SELF("frame_id", U64), MEMBER("address", U64, frame, address), HAND("function", TEXT), HAND("module", TEXT),
+         HAND("source_file", TEXT), MEMBER("source_line", U32, frame, line), END}},
+    [HTDUMP_RAW_STACK] = {"ProfStackEvent",
+        {SELF("stack_id", U64), REF("parent_id", U64, stack, parent, HTDUMP_RAW_STACKS),
+         REF("frame_id", U64, stack, frame, HTDUMP_RAW_FRAMES), END}},
     [HTDUMP_RAW_SAMPLE] = {"ProfSampleEvent",
-        {{"thread_ref", U32}, {"cpu", U32}, {"stack_id", U64}, {"weight_ns", U64}, END}},
-    [HTDUMP_RAW_VALUE] = {"ProfValueEvent", {{"kind_ref", U32}, {"amount", U64}, END}},
-    [HTDUMP_RAW_SPAN] = {"ProfSpanEvent", {{"thread_ref", U32}, {"frame_id", U64}, {"span_ns", U64}, END}},
+        {HAND("thread_ref", U32), HAND("cpu", U32), HAND("stack_id", U64), HAND("weight_ns", U64), END}},
+    [HTDUMP_RAW_VALUE] = {"ProfValueEvent", {HAND("kind_ref", U32), HAND("amount", U64), END}},
+    [HTDUMP_RAW_SPAN] = {"ProfSpanEvent",
+        {REF("thread_ref", U32, span, thread, HTDUMP_RAW_THREADS), REF("frame_id", U64, span, frame, HTDUMP_RAW_FRAMES),
+         LENGTH("span_ns", span), END}},
     [HTDUMP_RAW_INSTANT] = {"ProfInstantEvent",
-        {{"thread_ref", U32}, {"frame_id", U64}, {"value_kind", U8}, {"value_bits", U64}, {"value_text", TEXT}, END}},
+        {REF("thread_ref", U32, instant, thread, HTDUMP_RAW_THREADS), REF("frame_id", U64, instant, frame, HTDUMP_RAW_FRAMES),
+         HAND("value_kind", U8), HAND("value_bits", U64), HAND("value_text", TEXT), END}},
     [HTDUMP_RAW_OFF_CPU] = {"ProfOffCpuEvent",
-        {{"thread_ref", U32}, {"off_ns", U64}, {"next_process", TEXT}, {"next_thread", U64}, END}},
-    [HTDUMP_RAW_BOOKMARK] = {"ProfBookmarkEvent", {{"bookmark", TEXT}, {"color", U32}, END}},
+        {REF("thread_ref", U32, off_cpu, thread, HTDUMP_RAW_THREADS), LENGTH("off_ns", off_cpu),
+         MEMBER("next_process", TEXT, off_cpu, to_process), MEMBER("next_thread", U64, off_cpu, to_tid), END}},
+    [HTDUMP_RAW_BOOKMARK] = {"ProfBookmarkEvent",
+        {MEMBER("bookmark", TEXT, bookmark, text), MEMBER("color", U32, bookmark, color), END}},
 };
 /* clang-format on */
+
+_Static_assert(offsetof(struct profile_span, end_ns) ==
+                       offsetof(struct profile_span, begin_ns) + sizeof(uint64_t) &&
+                   offsetof(struct profile_off_cpu, end_ns) ==
+                       offsetof(struct profile_off_cpu, begin_ns) + sizeof(uint64_t),
+               "HTDUMP_RAW_LENGTH finds the end next to the begin");
 
 const char *const htdump_raw_units[HTDUMP_RAW_N_UNITS] = {"", "count", "ns", "bytes", "events"};

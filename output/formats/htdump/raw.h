@@ -1,11 +1,12 @@
-/* raw.h - the classes of our own that stand beside HawkTracer's calls: what the calls cannot
- * carry (docs/formats/htdump.md, "Raw classes"). One table, from which the writer describes the
- * classes and the reader finds their fields by name.
+/* raw.h - the classes of our own that stand next to HawkTracer's calls: what the calls cannot carry
+ * (docs/formats/htdump.md, "Raw classes"). One table, from which the writer describes the classes
+ * and the reader finds their fields by name.
  *
- * Adding a class: a name in the enum, its row in raw.c, its case in write.c and
- * read_raw.c, its section in docs/formats/htdump.md. */
-#ifndef SAMPLER_OUTPUT_FORMATS_HTDUMP_RAW_H
-#define SAMPLER_OUTPUT_FORMATS_HTDUMP_RAW_H
+ * Adding a class: 1. its name in the enum; 2. its row in raw.c; 3. its case in write_raw.c and
+ * read_raw.c; 4. its section in docs/formats/htdump.md. HawkTracer's own tools skip classes they
+ * do not know, as the stream describes them. */
+#ifndef SAMPLER_HTDUMP_RAW_H
+#define SAMPLER_HTDUMP_RAW_H
 
 #include <stdint.h>
 
@@ -40,9 +41,33 @@ enum htdump_raw_type {
 
 #define HTDUMP_RAW_MAX_FIELDS 7
 
+/* Where the value of a field is in the profile's row that the event stands for. */
+enum htdump_raw_from {
+    HTDUMP_RAW_BY_HAND, /* not in the row: whoever writes or reads the class knows                */
+    HTDUMP_RAW_SELF,    /* the number of the row itself                                           */
+    HTDUMP_RAW_MEMBER,  /* a member: a number as it is, a text by its id                          */
+    HTDUMP_RAW_REF,     /* a member that is an id of another table: by the number of that row     */
+    HTDUMP_RAW_LENGTH   /* end_ns - begin_ns, members side by side; the event's time is begin_ns  */
+};
+
+/* Tables whose rows have numbers in the stream. */
+enum htdump_raw_table {
+    HTDUMP_RAW_MODULES,
+    HTDUMP_RAW_PROCESSES,
+    HTDUMP_RAW_THREADS,
+    HTDUMP_RAW_FUNCTIONS,
+    HTDUMP_RAW_FRAMES,
+    HTDUMP_RAW_STACKS,
+    HTDUMP_RAW_N_TABLES
+};
+
 struct htdump_raw_field {
-    const char *name; /* NULL behind the last */
+    const char *name; /* NULL after the last */
     enum htdump_raw_type type;
+    enum htdump_raw_from from;
+    uint16_t offset;             /* of the member in its row     */
+    uint16_t size_bytes;         /* of the member: 4 or 8        */
+    enum htdump_raw_table table; /* of a HTDUMP_RAW_REF          */
 };
 
 struct htdump_raw_description {
@@ -52,7 +77,7 @@ struct htdump_raw_description {
 
 extern const struct htdump_raw_description htdump_raw_classes[HTDUMP_RAW_N];
 
-/* Positions of fields in their rows. */
+/* Positions of fields that are read or written by hand. */
 enum {
     RECORDING_VERSION,
     RECORDING_START,
@@ -63,34 +88,12 @@ enum {
 };
 enum { KIND_REF, KIND_TITLE, KIND_UNIT, KIND_IS_WEIGHT };
 enum { METADATA_KEY, METADATA_VALUE };
-enum { MODULE_ID, MODULE_PATH, MODULE_BUILD_ID, MODULE_START, MODULE_END };
-enum { PROCESS_REF, PROCESS_OS, PROCESS_PARENT, PROCESS_TITLE, PROCESS_START, PROCESS_END };
-enum {
-    THREAD_DETAIL_REF,
-    THREAD_DETAIL_OS,
-    THREAD_DETAIL_START,
-    THREAD_DETAIL_END,
-    THREAD_DETAIL_CPU
-};
-enum { THREAD_REF, THREAD_PROCESS, THREAD_TITLE };
-enum {
-    FUNCTION_ID,
-    FUNCTION_NAME,
-    FUNCTION_SYSTEM,
-    FUNCTION_FILE,
-    FUNCTION_LINE,
-    FUNCTION_COLUMN,
-    FUNCTION_MODULE
-};
-enum { FRAME_DETAIL_ID, FRAME_DETAIL_FUNCTION, FRAME_DETAIL_COLUMN, FRAME_DETAIL_FLAGS };
-enum { FRAME_ID, FRAME_ADDRESS, FRAME_FUNCTION, FRAME_MODULE, FRAME_FILE, FRAME_LINE };
-enum { STACK_ID, STACK_PARENT, STACK_FRAME };
+enum { SELF_NUMBER }; /* of classes that have one */
+enum { FRAME_FUNCTION = 2, FRAME_MODULE, FRAME_FILE };
+enum { STACK_PARENT = 1, STACK_FRAME };
 enum { SAMPLE_THREAD, SAMPLE_CPU, SAMPLE_STACK, SAMPLE_WEIGHT };
 enum { VALUE_KIND, VALUE_AMOUNT };
-enum { SPAN_THREAD, SPAN_FRAME, SPAN_LENGTH };
-enum { INSTANT_THREAD, INSTANT_FRAME, INSTANT_KIND, INSTANT_BITS, INSTANT_TEXT };
-enum { OFF_CPU_THREAD, OFF_CPU_LENGTH, OFF_CPU_PROCESS, OFF_CPU_NEXT };
-enum { BOOKMARK_TEXT, BOOKMARK_COLOR };
+enum { INSTANT_KIND = 2, INSTANT_BITS, INSTANT_TEXT };
 
 #define HTDUMP_RAW_VERSION 1U
 

@@ -1,5 +1,5 @@
 /* read.c - events of a HawkTracer stream -> profile: the two passes, and what a program that
- * was not ours recorded (read.h has the overview).
+ * was not ours recorded (formats/htdump/read.h has the overview).
  *
  * A call (label and duration) becomes a span, an event with a label alone an instant, the fields of
  * any other event values of that moment. Streams with our raw classes hold the same calls twice;
@@ -11,55 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
 #include "saturated.h"
-
-/* Gathered until the end: of two calls with the same times the one with the lower id is the outer
- * one, but it stands behind the other in the file. */
-struct htdump_call {
-    uint64_t id;
-    uint64_t begin_ns, end_ns;
-    uint32_t thread;
-    uint32_t frame;
-    uint32_t order; /* in the file, for equal ids */
-};
 
 /* Longest part of a class or field name shown in the name of a value. */
 #define NAME_BYTES 96
-
-void htdump_bind(struct htdump_reader *reader, struct htdump_map *map, uint64_t key, uint32_t id)
-{
-    /* An id of 0 is the builder's failure, which it reports itself. Key 0 means "none". */
-    if (id != 0 && key != 0 && !htdump_map_set(map, key, id))
-        reader->is_out_of_memory = true;
-}
-
-uint32_t htdump_thread(struct htdump_reader *reader, uint64_t number)
-{
-    uint32_t thread = number == 0 ? 0 : htdump_map_find(&reader->threads, number);
-    if (thread == 0 && number != 0) {
-        const struct profile_thread added = {.tid = number};
-        thread = profile_add_thread(reader->builder, &added);
-        htdump_bind(reader, &reader->threads, number, thread);
-    }
-    return thread;
-}
-
-uint64_t htdump_time(const struct htdump_reader *reader, uint64_t timestamp_ns)
-{
-    uint64_t origin_ns = reader->survey.origin_ns;
-    return timestamp_ns < origin_ns ? 0 : timestamp_ns - origin_ns;
-}
 
 /* ---- first pass ---- */
 
 /* `text` is the label of that number from here on. */
 static bool label_set(struct htdump_survey *survey, uint64_t number, struct text text)
 {
-    struct htdump_label *label = array_push(&survey->labels);
-    if (label == NULL || survey->labels.n > UINT32_MAX - 1)
-        return false;
-    label->text = text;
-    return htdump_map_set(&survey->label_by_number, number, (uint32_t)survey->labels.n);
+    size_t index = survey->labels.n;
+    return index < MAP_NONE &&
+           htdump_labels_push(&survey->labels, (struct htdump_label){.text = text}) &&
+           map_set(&survey->label_by_number, number, 0, (uint32_t)index);
 }
 
 static void program_event_survey(struct htdump_survey *survey, const struct htdump_event *event,
@@ -68,10 +34,8 @@ static void program_event_survey(struct htdump_survey *survey, const struct htdu
     uint64_t end_ns =
         add_saturated(event->timestamp_ns,
                       shape->role == HTDUMP_ROLE_CALL ? htdump_number(event, shape->duration) : 0);
-    if (event->timestamp_ns < survey->first_ns)
-        survey->first_ns = event->timestamp_ns;
-    if (end_ns > survey->last_ns)
-        survey->last_ns = end_ns;
+    survey->first_ns = min_u64(survey->first_ns, event->timestamp_ns);
+    survey->last_ns = max_u64(survey->last_ns, end_ns);
 }
 
 static bool event_survey(struct htdump_reader *reader, const struct htdump_event *event,
@@ -84,7 +48,7 @@ static bool event_survey(struct htdump_reader *reader, const struct htdump_event
         return true;
     case HTDUMP_ROLE_MAPPING: {
         uint64_t number = htdump_number(event, shape->identifier);
-        return htdump_map_find(&survey->label_by_number, number) != 0 ||
+        return map_find(&survey->label_by_number, number, 0) != MAP_NONE ||
                label_set(survey, number, htdump_text(event, shape->label));
     }
     case HTDUMP_ROLE_RAW:
@@ -131,9 +95,9 @@ static uint32_t text_frame(struct htdump_reader *reader, struct text text)
 static uint32_t number_frame(struct htdump_reader *reader, uint64_t number)
 {
     struct htdump_survey *survey = &reader->survey;
-    uint32_t found = htdump_map_find(&survey->label_by_number, number);
-    if (found != 0) {
-        struct htdump_label *label = array_at(&survey->labels, found - 1);
+    uint32_t found = map_find(&survey->label_by_number, number, 0);
+    if (found != MAP_NONE) {
+        struct htdump_label *label = &survey->labels.items[found];
         if (label->frame == 0)
             label->frame = text_frame(reader, label->text);
         return label->frame;
@@ -164,17 +128,16 @@ static uint32_t label_frame(struct htdump_reader *reader, const struct htdump_ev
 static void call_read(struct htdump_reader *reader, const struct htdump_event *event,
                       const struct htdump_shape *shape)
 {
-    struct htdump_call *call = array_push(&reader->calls);
-    if (call == NULL) {
-        reader->is_out_of_memory = true;
-        return;
-    }
-    call->id = event->id;
-    call->order = (uint32_t)reader->calls.n;
-    call->begin_ns = htdump_time(reader, event->timestamp_ns);
-    call->end_ns = add_saturated(call->begin_ns, htdump_number(event, shape->duration));
-    call->thread = htdump_thread(reader, htdump_number(event, shape->thread));
-    call->frame = label_frame(reader, event, shape->label);
+    uint64_t begin_ns = htdump_time(reader, event->timestamp_ns);
+    const struct htdump_call call = {
+        .id = event->id,
+        .begin_ns = begin_ns,
+        .end_ns = add_saturated(begin_ns, htdump_number(event, shape->duration)),
+        .thread = htdump_thread(reader, htdump_number(event, shape->thread)),
+        .frame = label_frame(reader, event, shape->label),
+        .order = (uint32_t)reader->calls.n,
+    };
+    htdump_calls_push(&reader->calls, call);
     reader->n_with_arguments += shape->has_arguments;
 }
 
@@ -266,12 +229,9 @@ static void mapping_read(struct htdump_reader *reader, const struct htdump_event
 {
     uint64_t number = htdump_number(event, shape->identifier);
     struct text text = htdump_text(event, shape->label);
-    uint32_t found = htdump_map_find(&reader->survey.label_by_number, number);
-    const struct htdump_label *label =
-        found == 0 ? NULL : array_at(&reader->survey.labels, found - 1);
+    uint32_t found = map_find(&reader->survey.label_by_number, number, 0);
     /* Every thread repeats the mappings it uses. */
-    if (label != NULL && label->text.length == text.length &&
-        memcmp(label->text.bytes, text.bytes, text.length) == 0)
+    if (found != MAP_NONE && text_equal(reader->survey.labels.items[found].text, text))
         return;
     if (!label_set(&reader->survey, number, text))
         reader->is_out_of_memory = true;
@@ -315,7 +275,7 @@ static bool event_read(struct htdump_reader *reader, const struct htdump_event *
         version_read(reader, event);
         break;
     }
-    return !reader->is_out_of_memory;
+    return !reader->is_out_of_memory && !reader->calls.no_memory;
 }
 
 static int call_compare(const void *a, const void *b)
@@ -416,7 +376,7 @@ static bool read_run(struct htdump_reader *reader, const struct input *input, st
         return false;
     bool ok = pass_run(reader, parser, PASS_READ, &cut, err);
     if (ok && cut.code != ERR_NONE && cut.code != ERR_TRUNCATED) {
-        *err = cut; /* only want of memory can stop the second pass where the first went on */
+        *err = cut; /* only want of memory can stop the second pass where the first continued */
         ok = false;
     }
     htdump_parser_destroy(parser);
@@ -435,18 +395,12 @@ static bool read_run(struct htdump_reader *reader, const struct input *input, st
 
 static void reader_deinit(struct htdump_reader *reader)
 {
-    struct htdump_map *const maps[] = {&reader->modules,
-                                       &reader->processes,
-                                       &reader->threads,
-                                       &reader->functions,
-                                       &reader->frames,
-                                       &reader->stacks,
-                                       &reader->survey.label_by_number};
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
-        htdump_map_deinit(maps[i]);
-    array_deinit(&reader->shapes);
-    array_deinit(&reader->calls);
-    array_deinit(&reader->survey.labels);
+    for (size_t table = 0; table < HTDUMP_RAW_N_TABLES; table++)
+        map_deinit(&reader->tables[table]);
+    map_deinit(&reader->survey.label_by_number);
+    htdump_shapes_deinit(&reader->shapes);
+    htdump_calls_deinit(&reader->calls);
+    htdump_labels_deinit(&reader->survey.labels);
 }
 
 bool htdump_read(const uint8_t *data, size_t size_bytes, const struct format_options *options,
@@ -457,9 +411,6 @@ bool htdump_read(const uint8_t *data, size_t size_bytes, const struct format_opt
         .survey = {.first_ns = UINT64_MAX, .weight_kind = PROFILE_MAX_KINDS}};
     if (!profile_builder_create(&reader.builder, err))
         return false;
-    array_init(&reader.shapes, sizeof(struct htdump_shape));
-    array_init(&reader.calls, sizeof(struct htdump_call));
-    array_init(&reader.survey.labels, sizeof(struct htdump_label));
     bool ok = survey_run(&reader, &input, err) && read_run(&reader, &input, err);
     reader_deinit(&reader);
     if (!ok) {

@@ -1,18 +1,23 @@
 /* read.h - what the files of the htdump reader share: only they include it.
  *
- *   survey (one pass): the earliest time, the kinds of values,
- *       the first label of each number, and which of the two stories the file tells
- *   read (a second pass): events -> profile
- *         shape.c            which fields of a class mean what
- *         read_raw.c         our raw classes: samples, stacks, frames, threads ...
- *         read.c             calls, other events, and the steering */
-#ifndef SAMPLER_OUTPUT_FORMATS_HTDUMP_READ_H
-#define SAMPLER_OUTPUT_FORMATS_HTDUMP_READ_H
+ *   survey   one pass: the earliest time, the kinds of values, the first label of each number, and
+ *            which of the two stories the file tells
+ *   read     a second pass: events -> profile
+ *
+ *   shape.c        which fields of a class mean what
+ *   read_raw.c     our raw classes: samples, stacks, frames, threads ...
+ *   read_common.c  numbers and times of the file -> of the profile
+ *   read.c         calls, other events, and the steering
+ *
+ * Two passes over the input, since the builder wants kinds and times before the first sample,
+ * and calls may come before the text of their label. */
+#ifndef SAMPLER_HTDUMP_READ_H
+#define SAMPLER_HTDUMP_READ_H
 
-#include "array.h"
 #include "formats/htdump/htdump.h"
-#include "formats/htdump/map.h"
 #include "formats/htdump/raw.h"
+#include "map.h"
+#include "vector.h"
 
 enum htdump_role {
     HTDUMP_ROLE_NONE, /* bookkeeping                                            */
@@ -42,6 +47,8 @@ struct htdump_shape {
     uint32_t frame;                               /* of the class's name, 0 = not made yet   */
 };
 
+VECTOR_DEFINE(htdump_shapes, struct htdump_shape)
+
 /* Names the shapes are found by; ids of the parser's texts. */
 enum htdump_name {
     HTDUMP_NAME_DURATION,
@@ -63,9 +70,9 @@ struct htdump_names {
 
 MUST_CHECK bool htdump_names_init(struct htdump_names *names, struct htdump_parser *parser);
 
-/* What the event's class is to us. Valid until the next call; NULL when out of memory. `shapes`:
- * struct htdump_shape by class. */
-struct htdump_shape *htdump_shape_of(struct array *shapes, const struct htdump_names *names,
+/* What the event's class is to us. Valid until the next call; NULL when out of memory. `shapes`
+ * are by class. */
+struct htdump_shape *htdump_shape_of(struct htdump_shapes *shapes, const struct htdump_names *names,
                                      const struct htdump_event *event);
 
 /* Fields by shape index; 0 and "" for HTDUMP_NO_FIELD. */
@@ -77,6 +84,18 @@ struct htdump_label {
     struct text text;
     uint32_t frame; /* 0 = not made yet */
 };
+VECTOR_DEFINE(htdump_labels, struct htdump_label)
+
+/* Gathered until the end: of two calls with the same times the one with the lower id is the outer
+ * one, but it stands after the other in the file. */
+struct htdump_call {
+    uint64_t id;
+    uint64_t begin_ns, end_ns;
+    uint32_t thread;
+    uint32_t frame;
+    uint32_t order; /* in the file, for equal ids */
+};
+VECTOR_DEFINE(htdump_calls, struct htdump_call)
 
 /* What the first pass finds. */
 struct htdump_survey {
@@ -88,9 +107,8 @@ struct htdump_survey {
     uint64_t origin_ns; /* timestamp of the profile's time 0 */
     struct profile_scalars scalars;
     uint32_t weight_kind; /* which kind a sample's weight_ns is; PROFILE_MAX_KINDS = none */
-    struct array labels;  /* struct htdump_label */
-    struct htdump_map
-        label_by_number; /* -> index + 1: the label in force, at first the first one */
+    struct htdump_labels labels;
+    struct map label_by_number; /* -> index of the label in force, at first the first one */
 };
 
 /* A sample whose further values may follow. */
@@ -105,11 +123,11 @@ struct htdump_reader {
     struct profile_builder *builder;
     struct htdump_names names;
     struct htdump_survey survey;
-    struct array shapes;
+    struct htdump_shapes shapes;
     bool is_out_of_memory; /* of ours; the builder keeps its own account */
 
     /* numbers in the file -> ids of the builder */
-    struct htdump_map modules, processes, threads, functions, frames, stacks;
+    struct map tables[HTDUMP_RAW_N_TABLES];
     struct htdump_open_sample open_sample;
     /* Details wait for what they belong to. */
     bool has_frame_detail, has_thread_detail;
@@ -117,14 +135,19 @@ struct htdump_reader {
     struct profile_frame frame_detail;   /* function, column, flags */
     struct profile_thread thread_detail; /* tid, start, end, cpu    */
 
-    struct array calls; /* struct htdump_call, see read.c */
+    struct htdump_calls calls;
 
     /* For the notes. */
     uint64_t n_bad_references, n_unmapped, n_with_arguments, n_long;
 };
 
 /* `key` of the file is `id` of the builder from now on. */
-void htdump_bind(struct htdump_reader *reader, struct htdump_map *map, uint64_t key, uint32_t id);
+void htdump_bind(struct htdump_reader *reader, enum htdump_raw_table table, uint64_t key,
+                 uint32_t id);
+
+/* The id of the builder for `key` of the file; 0 for 0, "none", and for a key that was not bound. */
+uint32_t htdump_bound(const struct htdump_reader *reader, enum htdump_raw_table table,
+                      uint64_t key);
 
 /* The thread of that number, added if new; 0 for 0. */
 uint32_t htdump_thread(struct htdump_reader *reader, uint64_t number);

@@ -1,8 +1,9 @@
-/* read_raw.c - events of the raw classes -> profile (read.h). Every entry is
+/* read_raw.c - events of the raw classes -> profile (formats/htdump/read.h). Every entry is
  * described before its first use; a number that was not is counted and taken for "none". */
 #include <string.h>
 
 #include "formats/htdump/read.h"
+#include "number.h"
 #include "saturated.h"
 
 #define KNOWN_FRAME_FLAGS                                                                          \
@@ -20,11 +21,6 @@ static uint64_t u64_of(const struct record *record, size_t field)
     return htdump_number(record->event, record->shape->raw_fields[field]);
 }
 
-static uint32_t u32_of(const struct record *record, size_t field)
-{
-    return (uint32_t)u64_of(record, field);
-}
-
 static uint32_t text_of(const struct record *record, size_t field, struct profile_builder *builder)
 {
     struct text text = htdump_text(record->event, record->shape->raw_fields[field]);
@@ -36,8 +32,7 @@ static uint32_t text_of(const struct record *record, size_t field, struct profil
 static enum profile_unit unit_of(struct text word)
 {
     for (unsigned unit = 0; unit < HTDUMP_RAW_N_UNITS; unit++) {
-        if (strlen(htdump_raw_units[unit]) == word.length &&
-            memcmp(htdump_raw_units[unit], word.bytes, word.length) == 0)
+        if (text_is(word, htdump_raw_units[unit]))
             return (enum profile_unit)unit;
     }
     return PROFILE_UNIT_NONE;
@@ -74,10 +69,8 @@ static void kind_survey(struct htdump_survey *survey, const struct record *recor
 
 static void time_survey(struct htdump_survey *survey, uint64_t timestamp_ns)
 {
-    if (timestamp_ns < survey->first_ns)
-        survey->first_ns = timestamp_ns;
-    if (timestamp_ns > survey->last_ns)
-        survey->last_ns = timestamp_ns;
+    survey->first_ns = min_u64(survey->first_ns, timestamp_ns);
+    survey->last_ns = max_u64(survey->last_ns, timestamp_ns);
 }
 
 void htdump_raw_survey(struct htdump_survey *survey, const struct htdump_event *event,
@@ -118,12 +111,60 @@ void htdump_raw_survey(struct htdump_survey *survey, const struct htdump_event *
 
 /* ---- second pass: tables ---- */
 
-static uint32_t bound(struct htdump_reader *reader, const struct htdump_map *map, uint64_t key)
+/* Files of others have no process events: there the number is all that is known. */
+static uint32_t process_of(struct htdump_reader *reader, uint64_t number)
 {
-    uint32_t id = key == 0 ? 0 : htdump_map_find(map, key);
-    if (id == 0 && key != 0)
-        reader->n_bad_references++;
+    uint32_t process = htdump_bound(reader, HTDUMP_RAW_PROCESSES, number);
+    if (process == 0 && number != 0) {
+        const struct profile_process added = {.pid = number};
+        process = profile_add_process(reader->builder, &added);
+        htdump_bind(reader, HTDUMP_RAW_PROCESSES, number, process);
+    }
+    return process;
+}
+
+/* The id of a row that an event refers to. Threads and processes may be used without having been
+ * described; anything else is a bad reference then. */
+static uint32_t reference(struct htdump_reader *reader, enum htdump_raw_table table, uint64_t key)
+{
+    if (table == HTDUMP_RAW_THREADS)
+        return htdump_thread(reader, key);
+    if (table == HTDUMP_RAW_PROCESSES)
+        return process_of(reader, key);
+    uint32_t id = htdump_bound(reader, table, key);
+    reader->n_bad_references += id == 0 && key != 0;
     return id;
+}
+
+static void member_write(const struct htdump_raw_field *field, void *row, uint64_t value)
+{
+    memcpy((char *)row + field->offset, &value, field->size_bytes); /* cut to 4 bytes by some */
+}
+
+/* Fills the members of a row that the table of classes has for the event. */
+static void row_read(struct htdump_reader *reader, const struct record *record, void *row)
+{
+    const struct htdump_raw_field *fields = htdump_raw_classes[record->shape->raw].fields;
+    for (size_t i = 0; fields[i].name != NULL; i++) {
+        uint64_t times_ns[2] = {htdump_time(reader, record->event->timestamp_ns)};
+        switch (fields[i].from) {
+        case HTDUMP_RAW_MEMBER:
+            member_write(&fields[i], row,
+                         fields[i].type == HTDUMP_RAW_TEXT ? text_of(record, i, reader->builder)
+                                                           : u64_of(record, i));
+            break;
+        case HTDUMP_RAW_REF:
+            member_write(&fields[i], row, reference(reader, fields[i].table, u64_of(record, i)));
+            break;
+        case HTDUMP_RAW_LENGTH:
+            times_ns[1] = add_saturated(times_ns[0], u64_of(record, i));
+            memcpy((char *)row + fields[i].offset, times_ns, sizeof times_ns);
+            break;
+        case HTDUMP_RAW_SELF:
+        case HTDUMP_RAW_BY_HAND:
+            break;
+        }
+    }
 }
 
 static void metadata_read(struct htdump_reader *reader, const struct record *record)
@@ -137,90 +178,58 @@ static void metadata_read(struct htdump_reader *reader, const struct record *rec
 
 static void module_read(struct htdump_reader *reader, const struct record *record)
 {
-    const struct profile_module module = {
-        .path = text_of(record, MODULE_PATH, reader->builder),
-        .build_id = text_of(record, MODULE_BUILD_ID, reader->builder),
-        .start = u64_of(record, MODULE_START),
-        .end = u64_of(record, MODULE_END),
-    };
-    htdump_bind(reader, &reader->modules, u64_of(record, MODULE_ID),
+    struct profile_module module = {0};
+    row_read(reader, record, &module);
+    htdump_bind(reader, HTDUMP_RAW_MODULES, u64_of(record, SELF_NUMBER),
                 profile_add_module(reader->builder, &module));
 }
 
 static void process_read(struct htdump_reader *reader, const struct record *record)
 {
-    const struct profile_process process = {
-        .name = text_of(record, PROCESS_TITLE, reader->builder),
-        .pid = u64_of(record, PROCESS_OS),
-        .ppid = u64_of(record, PROCESS_PARENT),
-        .start_ns = u64_of(record, PROCESS_START),
-        .end_ns = u64_of(record, PROCESS_END),
-    };
-    htdump_bind(reader, &reader->processes, u64_of(record, PROCESS_REF),
+    struct profile_process process = {0};
+    row_read(reader, record, &process);
+    htdump_bind(reader, HTDUMP_RAW_PROCESSES, u64_of(record, SELF_NUMBER),
                 profile_add_process(reader->builder, &process));
 }
 
 static void thread_detail_read(struct htdump_reader *reader, const struct record *record)
 {
     reader->has_thread_detail = true;
-    reader->thread_detail_id = u64_of(record, THREAD_DETAIL_REF);
-    reader->thread_detail = (struct profile_thread){
-        .tid = u64_of(record, THREAD_DETAIL_OS),
-        .start_ns = u64_of(record, THREAD_DETAIL_START),
-        .end_ns = u64_of(record, THREAD_DETAIL_END),
-        .cpu_ns = u64_of(record, THREAD_DETAIL_CPU),
-    };
-}
-
-/* Files of others have no process events: there the number is all that is known. */
-static uint32_t thread_process(struct htdump_reader *reader, uint64_t number)
-{
-    uint32_t process = number == 0 ? 0 : htdump_map_find(&reader->processes, number);
-    if (process == 0 && number != 0) {
-        const struct profile_process added = {.pid = number};
-        process = profile_add_process(reader->builder, &added);
-        htdump_bind(reader, &reader->processes, number, process);
-    }
-    return process;
+    reader->thread_detail_id = u64_of(record, SELF_NUMBER);
+    reader->thread_detail = (struct profile_thread){0};
+    row_read(reader, record, &reader->thread_detail);
 }
 
 static void thread_read(struct htdump_reader *reader, const struct record *record)
 {
-    uint64_t number = u64_of(record, THREAD_REF);
+    uint64_t number = u64_of(record, SELF_NUMBER);
     struct profile_thread thread = {.tid = number};
     if (reader->has_thread_detail && reader->thread_detail_id == number)
         thread = reader->thread_detail;
     reader->has_thread_detail = false;
-    thread.process = thread_process(reader, u64_of(record, THREAD_PROCESS));
-    thread.name = text_of(record, THREAD_TITLE, reader->builder);
-    htdump_bind(reader, &reader->threads, number, profile_add_thread(reader->builder, &thread));
+    row_read(reader, record, &thread);
+    htdump_bind(reader, HTDUMP_RAW_THREADS, number, profile_add_thread(reader->builder, &thread));
 }
 
 static void function_read(struct htdump_reader *reader, const struct record *record)
 {
-    const struct profile_function function = {
-        .name = text_of(record, FUNCTION_NAME, reader->builder),
-        .system_name = text_of(record, FUNCTION_SYSTEM, reader->builder),
-        .file = text_of(record, FUNCTION_FILE, reader->builder),
-        .line = u32_of(record, FUNCTION_LINE),
-        .column = u32_of(record, FUNCTION_COLUMN),
-        .module = bound(reader, &reader->modules, u64_of(record, FUNCTION_MODULE)),
-    };
-    htdump_bind(reader, &reader->functions, u64_of(record, FUNCTION_ID),
+    struct profile_function function = {0};
+    row_read(reader, record, &function);
+    htdump_bind(reader, HTDUMP_RAW_FUNCTIONS, u64_of(record, SELF_NUMBER),
                 profile_add_function(reader->builder, &function));
 }
 
+/* Waits for its frame; flags of versions to come are dropped. */
 static void frame_detail_read(struct htdump_reader *reader, const struct record *record)
 {
     reader->has_frame_detail = true;
-    reader->frame_detail_id = u64_of(record, FRAME_DETAIL_ID);
-    reader->frame_detail = (struct profile_frame){
-        .function = bound(reader, &reader->functions, u64_of(record, FRAME_DETAIL_FUNCTION)),
-        .column = u32_of(record, FRAME_DETAIL_COLUMN),
-        .flags = u32_of(record, FRAME_DETAIL_FLAGS) & KNOWN_FRAME_FLAGS,
-    };
+    reader->frame_detail_id = u64_of(record, SELF_NUMBER);
+    reader->frame_detail = (struct profile_frame){0};
+    row_read(reader, record, &reader->frame_detail);
+    reader->frame_detail.flags &= KNOWN_FRAME_FLAGS;
 }
 
+/* Of a frame without detail, as other programs write them: the names in the frame are all there is. */
 static uint32_t plain_function(struct htdump_reader *reader, const struct record *record)
 {
     const struct profile_module module = {.path = text_of(record, FRAME_MODULE, reader->builder)};
@@ -234,24 +243,23 @@ static uint32_t plain_function(struct htdump_reader *reader, const struct record
 
 static void frame_read(struct htdump_reader *reader, const struct record *record)
 {
-    uint64_t number = u64_of(record, FRAME_ID);
+    uint64_t number = u64_of(record, SELF_NUMBER);
     struct profile_frame frame = {0};
-    bool is_detailed = reader->has_frame_detail && reader->frame_detail_id == number;
-    if (is_detailed)
+    if (reader->has_frame_detail && reader->frame_detail_id == number)
         frame = reader->frame_detail;
     else
         frame.function = plain_function(reader, record);
     reader->has_frame_detail = false;
-    frame.line = u32_of(record, FRAME_LINE);
-    frame.address = u64_of(record, FRAME_ADDRESS);
-    htdump_bind(reader, &reader->frames, number, profile_add_frame(reader->builder, &frame));
+    row_read(reader, record, &frame);
+    htdump_bind(reader, HTDUMP_RAW_FRAMES, number, profile_add_frame(reader->builder, &frame));
 }
 
 static void stack_read(struct htdump_reader *reader, const struct record *record)
 {
-    uint32_t parent = bound(reader, &reader->stacks, u64_of(record, STACK_PARENT));
-    uint32_t frame = bound(reader, &reader->frames, u64_of(record, STACK_FRAME));
-    htdump_bind(reader, &reader->stacks, u64_of(record, STACK_ID),
+    /* By hand: with samples they are most of a file. */
+    uint32_t parent = reference(reader, HTDUMP_RAW_STACKS, u64_of(record, STACK_PARENT));
+    uint32_t frame = reference(reader, HTDUMP_RAW_FRAMES, u64_of(record, STACK_FRAME));
+    htdump_bind(reader, HTDUMP_RAW_STACKS, u64_of(record, SELF_NUMBER),
                 profile_add_stack(reader->builder, parent, frame));
 }
 
@@ -273,11 +281,11 @@ static void sample_read(struct htdump_reader *reader, const struct record *recor
     open->is_open = true;
     open->sample = (struct profile_sample){
         .thread = htdump_thread(reader, u64_of(record, SAMPLE_THREAD)),
-        .stack = bound(reader, &reader->stacks, u64_of(record, SAMPLE_STACK)),
+        .stack = reference(reader, HTDUMP_RAW_STACKS, u64_of(record, SAMPLE_STACK)),
         .time_ns = htdump_time(reader, record->event->timestamp_ns),
     };
     for (uint32_t kind = 0; kind < scalars->n_kinds; kind++) {
-        /* A count that is not told is 1: one sample. */
+        /* A count that is not stated is 1: one sample. */
         open->values[kind] = scalars->kinds[kind].unit == PROFILE_UNIT_COUNT ? 1 : 0;
         if (kind == reader->survey.weight_kind)
             open->values[kind] = u64_of(record, SAMPLE_WEIGHT);
@@ -295,23 +303,17 @@ static void value_read(struct htdump_reader *reader, const struct record *record
 
 static void span_read(struct htdump_reader *reader, const struct record *record)
 {
-    uint64_t begin_ns = htdump_time(reader, record->event->timestamp_ns);
-    const struct profile_span span = {
-        .thread = htdump_thread(reader, u64_of(record, SPAN_THREAD)),
-        .frame = bound(reader, &reader->frames, u64_of(record, SPAN_FRAME)),
-        .begin_ns = begin_ns,
-        .end_ns = add_saturated(begin_ns, u64_of(record, SPAN_LENGTH)),
-    };
+    struct profile_span span = {0};
+    row_read(reader, record, &span);
     profile_add_span(reader->builder, &span);
 }
 
 static void instant_read(struct htdump_reader *reader, const struct record *record)
 {
     struct profile_instant instant = {
-        .thread = htdump_thread(reader, u64_of(record, INSTANT_THREAD)),
-        .frame = bound(reader, &reader->frames, u64_of(record, INSTANT_FRAME)),
         .time_ns = htdump_time(reader, record->event->timestamp_ns),
     };
+    row_read(reader, record, &instant);
     uint64_t kind = u64_of(record, INSTANT_KIND);
     if (kind <= PROFILE_VALUE_TEXT)
         instant.type = (enum profile_value_type)kind;
@@ -325,24 +327,17 @@ static void instant_read(struct htdump_reader *reader, const struct record *reco
 
 static void off_cpu_read(struct htdump_reader *reader, const struct record *record)
 {
-    uint64_t begin_ns = htdump_time(reader, record->event->timestamp_ns);
-    const struct profile_off_cpu off_cpu = {
-        .thread = htdump_thread(reader, u64_of(record, OFF_CPU_THREAD)),
-        .to_process = text_of(record, OFF_CPU_PROCESS, reader->builder),
-        .to_tid = u64_of(record, OFF_CPU_NEXT),
-        .begin_ns = begin_ns,
-        .end_ns = add_saturated(begin_ns, u64_of(record, OFF_CPU_LENGTH)),
-    };
+    struct profile_off_cpu off_cpu = {0};
+    row_read(reader, record, &off_cpu);
     profile_add_off_cpu(reader->builder, &off_cpu);
 }
 
 static void bookmark_read(struct htdump_reader *reader, const struct record *record)
 {
-    const struct profile_bookmark bookmark = {
-        .text = text_of(record, BOOKMARK_TEXT, reader->builder),
-        .color = u32_of(record, BOOKMARK_COLOR),
+    struct profile_bookmark bookmark = {
         .time_ns = htdump_time(reader, record->event->timestamp_ns),
     };
+    row_read(reader, record, &bookmark);
     profile_add_bookmark(reader->builder, &bookmark);
 }
 

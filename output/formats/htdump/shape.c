@@ -1,5 +1,5 @@
 /* shape.c - which fields of a class mean what: classes and fields are known by name, their
- * numbers, order, widths and signs are the writer's. See read.h. */
+ * numbers, order, widths and signs are the writer's. See formats/htdump/read.h. */
 #include <string.h>
 
 #include "formats/htdump/read.h"
@@ -54,6 +54,7 @@ static int number_find(const struct htdump_event *event, uint32_t name)
     return found >= 0 && is_number(&event->values[found]) ? found : HTDUMP_NO_FIELD;
 }
 
+/* A field of ours with the wrong sort of value is as good as missing: it reads as 0 or "". */
 static void raw_shape(struct htdump_shape *shape, const struct htdump_names *names,
                       const struct htdump_event *event, size_t raw)
 {
@@ -76,6 +77,8 @@ static void data_shape(struct htdump_shape *shape, const struct htdump_event *ev
     }
 }
 
+/* A class of any other program: what has a label and a duration is a call, with a label alone a
+ * mark. `name` serves for a label if it is a text. */
 static void foreign_shape(struct htdump_shape *shape, const struct htdump_names *names,
                           const struct htdump_event *event)
 {
@@ -126,14 +129,12 @@ static void shape_find(struct htdump_shape *shape, const struct htdump_names *na
     }
 }
 
-struct htdump_shape *htdump_shape_of(struct array *shapes, const struct htdump_names *names,
+struct htdump_shape *htdump_shape_of(struct htdump_shapes *shapes, const struct htdump_names *names,
                                      const struct htdump_event *event)
 {
-    while (shapes->n <= event->class_index) {
-        if (array_push(shapes) == NULL)
-            return NULL;
-    }
-    struct htdump_shape *shape = array_at(shapes, event->class_index);
+    if (!htdump_shapes_extend(shapes, (size_t)event->class_index + 1))
+        return NULL;
+    struct htdump_shape *shape = &shapes->items[event->class_index];
     if (shape->layout != event->layout)
         shape_find(shape, names, event);
     return shape;

@@ -1,5 +1,5 @@
 /* write.c - profile -> HawkTracer stream: byte order, descriptions, raw classes, calls
- * (write.h; docs/formats/htdump.md says why in this form). */
+ * (formats/htdump/write.h; docs/formats/htdump.md says why in this form). */
 #include "formats/htdump/write.h"
 
 #include <inttypes.h>
@@ -7,78 +7,9 @@
 #include <string.h>
 
 #include "formats/htdump/htdump.h"
-#include "formats/htdump/map.h"
+#include "map.h"
 #include "model/convert.h"
-#include "text/utf8.h"
-
-/* ---- events ---- */
-
-uint64_t htdump_id_next(struct htdump_writer *writer)
-{
-    return writer->next_id++;
-}
-
-void htdump_event_put(struct htdump_writer *writer, uint32_t class_number, uint64_t timestamp_ns,
-                      uint64_t id, const void *fields, size_t fields_bytes)
-{
-    struct {
-        uint32_t class_number;
-        uint8_t timestamp_ns[8];
-        uint8_t id[8];
-    } header = {.class_number = class_number};
-    _Static_assert(sizeof header == 20, "the header on the wire has no padding");
-    memcpy(header.timestamp_ns, &timestamp_ns, sizeof timestamp_ns);
-    memcpy(header.id, &id, sizeof id);
-    sink_write(writer->out, &header, sizeof header);
-    sink_write(writer->out, fields, fields_bytes);
-}
-
-/* What stands for a character; NULL: itself. */
-static const char *replacement_of(unsigned char byte, bool is_valid, bool is_label)
-{
-    if (!is_valid)
-        return UTF8_REPLACEMENT;
-    if (!is_label)
-        return byte == '\0' ? UTF8_REPLACEMENT : NULL;
-    if (byte < 0x20 || byte == 0x7f)
-        return " ";
-    if (byte == '"')
-        return "'";
-    return byte == '\\' ? "/" : NULL;
-}
-
-/* Returns whether all of it could be kept. */
-static bool text_put(struct htdump_writer *writer, struct text text, bool is_label)
-{
-    size_t copied = 0;
-    bool is_kept = true;
-    for (size_t i = 0; i < text.length;) {
-        bool is_valid;
-        size_t n = utf8_next(text.bytes + i, text.length - i, &is_valid);
-        const char *replacement = replacement_of((unsigned char)text.bytes[i], is_valid, is_label);
-        if (replacement != NULL) {
-            sink_write(writer->out, text.bytes + copied, i - copied);
-            sink_text(writer->out, replacement);
-            copied = i + n;
-            is_kept = false;
-        }
-        i += n;
-    }
-    sink_write(writer->out, text.bytes + copied, text.length - copied);
-    sink_u8(writer->out, 0);
-    return is_kept;
-}
-
-void htdump_text_put(struct htdump_writer *writer, struct text text)
-{
-    if (!text_put(writer, text, false))
-        writer->has_changed_text = true;
-}
-
-void htdump_label_put(struct htdump_writer *writer, struct text text)
-{
-    (void)text_put(writer, text, true); /* the raw classes keep the true text */
-}
+#include "number.h"
 
 /* ---- descriptions ---- */
 
@@ -93,7 +24,7 @@ struct described_field {
 
 struct described_class {
     const char *name;
-    struct described_field fields[6]; /* NULL name behind the last, if fewer */
+    struct described_field fields[6]; /* NULL name after the last, if fewer */
 };
 
 #define BASE                                                                                       \
@@ -219,24 +150,24 @@ static bool refs_assign(uint32_t *refs, uint32_t n,
                         uint64_t (*number_of)(const struct profile *, uint32_t),
                         const struct profile *profile)
 {
-    struct htdump_map taken = {0};
+    struct map taken = {0};
     bool ok = true;
     for (uint32_t i = 1; ok && i < n; i++) {
         uint64_t number = number_of(profile, i);
-        if (number == 0 || number > UINT32_MAX || htdump_map_find(&taken, number) != 0)
+        if (number == 0 || number > UINT32_MAX || map_find(&taken, number, 0) != MAP_NONE)
             continue;
         refs[i] = (uint32_t)number;
-        ok = htdump_map_set(&taken, number, i);
+        ok = map_set(&taken, number, 0, i);
     }
     uint32_t next = 1;
     for (uint32_t i = 1; ok && i < n; i++) {
         if (refs[i] != 0)
             continue;
-        while (htdump_map_find(&taken, next) != 0)
+        while (map_find(&taken, next, 0) != MAP_NONE)
             next++;
         refs[i] = next++;
     }
-    htdump_map_deinit(&taken);
+    map_deinit(&taken);
     return ok;
 }
 
@@ -252,11 +183,6 @@ static uint64_t process_number(const struct profile *profile, uint32_t id)
 
 /* ---- the writer ---- */
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The latest time that will be written. */
 static uint64_t last_time(const struct profile *profile)
 {
@@ -264,28 +190,24 @@ static uint64_t last_time(const struct profile *profile)
     struct profile_timeline timeline = profile_timeline_make(profile);
     struct profile_slice slice;
     while (profile_timeline_next(&timeline, &slice))
-        last_ns = later(last_ns, later(slice.end_ns, profile->samples[slice.sample].time_ns));
+        last_ns = max_u64(last_ns, max_u64(slice.end_ns, profile->samples[slice.sample].time_ns));
     for (uint32_t i = 1; i < profile->n_spans; i++)
-        last_ns = later(last_ns, profile->spans[i].end_ns);
+        last_ns = max_u64(last_ns, profile->spans[i].end_ns);
     for (size_t i = 0; i < profile->n_instants; i++)
-        last_ns = later(last_ns, profile->instants[i].time_ns);
+        last_ns = max_u64(last_ns, profile->instants[i].time_ns);
     for (size_t i = 0; i < profile->n_off_cpus; i++)
-        last_ns = later(last_ns, profile->off_cpus[i].end_ns);
+        last_ns = max_u64(last_ns, profile->off_cpus[i].end_ns);
     for (size_t i = 0; i < profile->n_bookmarks; i++)
-        last_ns = later(last_ns, profile->bookmarks[i].time_ns);
+        last_ns = max_u64(last_ns, profile->bookmarks[i].time_ns);
     return last_ns;
 }
 
 static void writer_deinit(struct htdump_writer *writer)
 {
-    free(writer->thread_refs);
-    free(writer->process_refs);
-    free(writer->modules.of);
-    free(writer->functions.of);
-    free(writer->frames.of);
-    free(writer->stacks.of);
+    for (size_t table = 0; table < HTDUMP_RAW_N_TABLES; table++)
+        free(writer->tables[table].of);
     free(writer->labels.of);
-    array_deinit(&writer->path);
+    ids_deinit(&writer->path);
 }
 
 static bool numbers_init(struct htdump_numbers *numbers, uint32_t n_rows)
@@ -300,18 +222,19 @@ static bool writer_init(struct htdump_writer *writer, const struct profile *prof
     *writer = (struct htdump_writer){.profile = profile, .out = out};
     if (last_time(profile) <= UINT64_MAX - profile->start_time_ns)
         writer->base_ns = profile->start_time_ns;
-    array_init(&writer->path, sizeof(uint32_t));
-    writer->thread_refs = calloc(profile->n_threads, sizeof *writer->thread_refs);
-    writer->process_refs = calloc(profile->n_processes, sizeof *writer->process_refs);
-    uint32_t n_texts = intern_count(profile->texts);
-    return writer->thread_refs != NULL && writer->process_refs != NULL &&
-           numbers_init(&writer->modules, profile->n_modules) &&
-           numbers_init(&writer->functions, profile->n_functions) &&
-           numbers_init(&writer->frames, profile->n_frames) &&
-           numbers_init(&writer->stacks, profile->n_stacks) &&
-           numbers_init(&writer->labels, n_texts) &&
-           refs_assign(writer->thread_refs, profile->n_threads, thread_number, profile) &&
-           refs_assign(writer->process_refs, profile->n_processes, process_number, profile);
+    const uint32_t n_rows[HTDUMP_RAW_N_TABLES] = {
+        [HTDUMP_RAW_MODULES] = profile->n_modules, [HTDUMP_RAW_PROCESSES] = profile->n_processes,
+        [HTDUMP_RAW_THREADS] = profile->n_threads, [HTDUMP_RAW_FUNCTIONS] = profile->n_functions,
+        [HTDUMP_RAW_FRAMES] = profile->n_frames,   [HTDUMP_RAW_STACKS] = profile->n_stacks,
+    };
+    struct htdump_numbers *tables = writer->tables;
+    bool ok = numbers_init(&writer->labels, intern_count(profile->texts));
+    for (size_t table = 0; ok && table < HTDUMP_RAW_N_TABLES; table++)
+        ok = numbers_init(&tables[table], n_rows[table]);
+    return ok &&
+           refs_assign(tables[HTDUMP_RAW_THREADS].of, profile->n_threads, thread_number, profile) &&
+           refs_assign(tables[HTDUMP_RAW_PROCESSES].of, profile->n_processes, process_number,
+                       profile);
 }
 
 bool htdump_write(const struct profile *profile, const struct format_options *options,
@@ -324,7 +247,7 @@ bool htdump_write(const struct profile *profile, const struct format_options *op
         descriptions_put(&writer);
         htdump_raw_tables_put(&writer);
         htdump_raw_events_put(&writer);
-        ok = !writer.is_out_of_memory;
+        ok = !writer.path.no_memory;
     }
     if (!ok)
         err_fail_memory(err);

@@ -1,17 +1,19 @@
 /* write.h - what the files of the htdump writer share: only they include it.
  *
- *   write.c               the order of things, descriptions of classes, numbers of threads
- *   write_raw.c           the raw classes
- *   write_calls.c         the calls HawkTracer's tools show, from spans or from samples
+ *   write.c         the order of things, descriptions of classes, numbers of threads
+ *   write_raw.c     the raw classes
+ *   write_calls.c   the calls HawkTracer's tools show, from spans or from samples
+ *   write_common.c  what they put alike: headers of events, texts
  *
- * Contract  Memory: some bytes per row of the profile's tables and per level of the deepest stack;
- * nothing grows with samples. Failure of the sink is the sink's. */
-#ifndef SAMPLER_OUTPUT_FORMATS_HTDUMP_WRITE_H
-#define SAMPLER_OUTPUT_FORMATS_HTDUMP_WRITE_H
+ * Memory    Some bytes per row of the profile's tables and per level of the deepest stack; nothing
+ *           grows with samples.
+ * Failure   Of the sink is the sink's; of memory, `no_memory` of `path` or false. */
+#ifndef SAMPLER_HTDUMP_WRITE_H
+#define SAMPLER_HTDUMP_WRITE_H
 
-#include "array.h"
 #include "formats/format.h"
 #include "formats/htdump/raw.h"
+#include "vector.h"
 
 /* Numbers the real library gives its own classes; every reader of the last years knows the first
  * four by number, all others by their descriptions. */
@@ -46,12 +48,10 @@ struct htdump_writer {
     struct sink *out;
     uint64_t base_ns; /* timestamp of the profile's time 0     */
     uint64_t next_id; /* of events                             */
-    uint32_t *thread_refs;
-    uint32_t *process_refs;
-    struct htdump_numbers modules, functions, frames, stacks, labels; /* labels: by text */
-    struct array path; /* uint32_t: stacks on the way to the outermost frame */
+    struct htdump_numbers tables[HTDUMP_RAW_N_TABLES];
+    struct htdump_numbers labels; /* by text */
+    struct ids path;              /* stacks on the way to the outermost frame */
     bool has_changed_text;
-    bool is_out_of_memory;
 };
 
 uint64_t htdump_id_next(struct htdump_writer *writer);

@@ -13,6 +13,7 @@
 
 #include "formats/htdump/write.h"
 #include "model/convert.h"
+#include "number.h"
 
 /* A call that has begun. */
 struct open_call {
@@ -23,15 +24,15 @@ struct open_call {
     uint32_t span;
 };
 
+VECTOR_DEFINE(open_calls, struct open_call)
+
 struct calls {
     struct htdump_writer *writer;
-    struct array open;       /* struct open_call, outermost first */
+    struct open_calls open;  /* outermost first */
     bool *is_shown_by_spans; /* by thread */
 };
 
 /* ---- one call ---- */
-
-#define UNKNOWN_LABEL "[unknown]"
 
 static void label_put(struct htdump_writer *writer, uint32_t name)
 {
@@ -43,7 +44,7 @@ static void label_put(struct htdump_writer *writer, uint32_t name)
                      &identifier, sizeof identifier);
     struct text text = profile_text(writer->profile, name);
     if (text.length == 0)
-        text = (struct text){.bytes = UNKNOWN_LABEL, .length = strlen(UNKNOWN_LABEL)};
+        text = text_make("[unknown]");
     htdump_label_put(writer, text);
 }
 
@@ -59,15 +60,10 @@ static void call_put(struct htdump_writer *writer, const struct open_call *call,
     label_put(writer, name);
     uint64_t label = writer->labels.of[name];
     memcpy(fields, &duration_ns, 8);
-    memcpy(fields + 8, &writer->thread_refs[thread], 4);
+    memcpy(fields + 8, &writer->tables[HTDUMP_RAW_THREADS].of[thread], 4);
     memcpy(fields + 12, &label, 8);
     htdump_event_put(writer, HTDUMP_CLASS_CALL, writer->base_ns + call->start_ns, call->id, fields,
                      sizeof fields);
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 static uint64_t next_ns(uint64_t time_ns)
@@ -80,26 +76,22 @@ static uint64_t next_ns(uint64_t time_ns)
 static void sample_call_open(void *context, const struct profile_open_span *span)
 {
     struct calls *calls = context;
-    if (calls->writer->is_out_of_memory || calls->is_shown_by_spans[span->thread])
+    if (calls->open.no_memory || calls->is_shown_by_spans[span->thread])
         return;
-    calls->open.n = span->depth;
-    struct open_call *call = array_push(&calls->open);
-    if (call == NULL) {
-        calls->writer->is_out_of_memory = true;
-        return;
-    }
-    call->id = htdump_id_next(calls->writer);
-    call->start_ns = span->begin_ns;
+    struct open_call call = {.id = htdump_id_next(calls->writer), .start_ns = span->begin_ns};
     if (span->depth > 0)
-        call->start_ns = later(call->start_ns, next_ns(call[-1].start_ns));
+        call.start_ns =
+            max_u64(call.start_ns, next_ns(calls->open.items[span->depth - 1].start_ns));
+    calls->open.n = span->depth;
+    open_calls_push(&calls->open, call);
 }
 
 static void sample_call_close(void *context, const struct profile_open_span *span)
 {
     struct calls *calls = context;
-    if (calls->writer->is_out_of_memory || calls->is_shown_by_spans[span->thread])
+    if (calls->open.no_memory || calls->is_shown_by_spans[span->thread])
         return;
-    call_put(calls->writer, array_at(&calls->open, span->depth), span->end_ns, span->thread,
+    call_put(calls->writer, &calls->open.items[span->depth], span->end_ns, span->thread,
              calls->writer->profile->stacks[span->stack].frame);
 }
 
@@ -108,24 +100,19 @@ static void sample_call_close(void *context, const struct profile_open_span *spa
 static bool span_call_put(struct calls *calls, uint32_t id)
 {
     const struct profile_span *span = &calls->writer->profile->spans[id];
-    while (calls->open.n > 1) {
-        const struct open_call *top = array_at(&calls->open, calls->open.n - 1);
-        if (top->span == span->parent)
-            break;
-        calls->open.n--;
-    }
     /* Entry 0 is the thread itself, around all of its calls. */
-    struct open_call *call = array_push(&calls->open);
-    if (call == NULL)
+    while (calls->open.n > 1 && calls->open.items[calls->open.n - 1].span != span->parent)
+        calls->open.n--;
+    if (!open_calls_extend(&calls->open, calls->open.n + 1))
         return false;
-    struct open_call *outer = call - 1;
+    struct open_call *call = &calls->open.items[calls->open.n - 1], *outer = call - 1;
     bool is_outermost = calls->open.n == 2;
     call->span = id;
     call->id = htdump_id_next(calls->writer);
-    call->start_ns = later(span->begin_ns, outer->free_ns);
+    call->start_ns = max_u64(span->begin_ns, outer->free_ns);
     if (!is_outermost)
-        call->start_ns = later(call->start_ns, next_ns(outer->start_ns));
-    call->end_ns = span->end_ns < outer->end_ns ? span->end_ns : outer->end_ns;
+        call->start_ns = max_u64(call->start_ns, next_ns(outer->start_ns));
+    call->end_ns = min_u64(span->end_ns, outer->end_ns);
     call->free_ns = call->start_ns;
     if (call->end_ns > call->start_ns)
         outer->free_ns = call->end_ns;
@@ -141,10 +128,9 @@ static bool spans_put(struct calls *calls)
         if (id == 1 || profile->spans[id].thread != thread) {
             thread = profile->spans[id].thread;
             calls->open.n = 0;
-            struct open_call *all = array_push(&calls->open);
-            if (all == NULL)
+            open_calls_push(&calls->open, (struct open_call){.end_ns = UINT64_MAX});
+            if (calls->open.no_memory)
                 return false;
-            all->end_ns = UINT64_MAX;
         }
         if (!span_call_put(calls, id))
             return false;
@@ -158,7 +144,6 @@ bool htdump_calls_put(struct htdump_writer *writer, struct err *err)
 {
     const struct profile *profile = writer->profile;
     struct calls calls = {.writer = writer};
-    array_init(&calls.open, sizeof(struct open_call));
     calls.is_shown_by_spans = calloc(profile->n_threads, sizeof(bool));
     bool ok = calls.is_shown_by_spans != NULL;
     for (uint32_t id = 1; ok && id < profile->n_spans; id++)
@@ -167,11 +152,11 @@ bool htdump_calls_put(struct htdump_writer *writer, struct err *err)
     if (ok) {
         const struct profile_span_visitor visitor = {
             .opened = sample_call_open, .closed = sample_call_close, .context = &calls};
-        ok = profile_visit_spans(profile, &visitor, err) && !writer->is_out_of_memory;
+        ok = profile_visit_spans(profile, &visitor, err) && !calls.open.no_memory;
     }
     if (!ok)
         err_fail_memory(err);
-    array_deinit(&calls.open);
+    open_calls_deinit(&calls.open);
     free(calls.is_shown_by_spans);
     return ok;
 }

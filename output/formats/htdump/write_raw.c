@@ -1,4 +1,4 @@
-/* write_raw.c - the profile in the raw classes of raw.h: its tables row by row, each
+/* write_raw.c - the profile in the raw classes of formats/htdump/raw.h: its tables row by row, each
  * in front of its first use, then what happened. */
 #include <string.h>
 
@@ -19,6 +19,7 @@ static void fields_flush(struct fields *fields)
     fields->n = 0;
 }
 
+/* The event's header is written at once; its fields follow in the order of the class's row. */
 static struct fields fields_begin(struct htdump_writer *writer, enum htdump_raw_class raw,
                                   uint64_t time_ns)
 {
@@ -28,6 +29,7 @@ static struct fields fields_begin(struct htdump_writer *writer, enum htdump_raw_
     return fields;
 }
 
+/* As wide as the description says: a number that does not fit its field is cut, which none does. */
 static void number_put(struct fields *fields, uint64_t value)
 {
     size_t size_bytes = (size_t)fields->next++->type;
@@ -77,79 +79,84 @@ static void kinds_put(struct htdump_writer *writer)
     }
 }
 
+static uint64_t member_read(const struct htdump_raw_field *field, const void *row)
+{
+    uint64_t value = 0;
+    memcpy(&value, (const char *)row + field->offset, field->size_bytes);
+    return value;
+}
+
+static uint64_t length_read(const struct htdump_raw_field *field, const void *row)
+{
+    uint64_t times_ns[2]; /* begin and end */
+    memcpy(times_ns, (const char *)row + field->offset, sizeof times_ns);
+    return times_ns[1] - times_ns[0];
+}
+
+/* An event for a row of the profile, which has the number `self` in the stream: its fields from where
+ * the table of classes says. Those by hand are taken from `by_hand` in their order, texts by id. */
+static void row_put(struct htdump_writer *writer, enum htdump_raw_class raw, uint64_t time_ns,
+                    uint32_t self, const void *row, const uint64_t *by_hand)
+{
+    struct fields fields = fields_begin(writer, raw, time_ns);
+    for (const struct htdump_raw_field *field = fields.next; field->name != NULL; field++) {
+        uint64_t value = self;
+        if (field->from == HTDUMP_RAW_BY_HAND)
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): such classes come with it */
+            value = *by_hand++;
+        else if (field->from == HTDUMP_RAW_LENGTH)
+            value = length_read(field, row);
+        else if (field->from != HTDUMP_RAW_SELF)
+            value = member_read(field, row);
+        if (field->from == HTDUMP_RAW_REF)
+            value = writer->tables[field->table].of[value];
+        if (field->type == HTDUMP_RAW_TEXT)
+            name_put(&fields, (uint32_t)value);
+        else
+            number_put(&fields, value);
+    }
+    fields_flush(&fields);
+}
+
 static void metadata_put(struct htdump_writer *writer)
 {
-    for (size_t i = 0; i < writer->profile->n_metadata; i++) {
-        struct fields fields = fields_begin(writer, HTDUMP_RAW_METADATA, 0);
-        name_put(&fields, writer->profile->metadata[i].key);
-        name_put(&fields, writer->profile->metadata[i].value);
-        fields_flush(&fields);
-    }
+    for (size_t i = 0; i < writer->profile->n_metadata; i++)
+        row_put(writer, HTDUMP_RAW_METADATA, 0, 0, &writer->profile->metadata[i], NULL);
 }
 
 static void processes_put(struct htdump_writer *writer)
 {
-    for (uint32_t id = 1; id < writer->profile->n_processes; id++) {
-        const struct profile_process *process = &writer->profile->processes[id];
-        struct fields fields = fields_begin(writer, HTDUMP_RAW_PROCESS, 0);
-        number_put(&fields, writer->process_refs[id]);
-        number_put(&fields, process->pid);
-        number_put(&fields, process->ppid);
-        name_put(&fields, process->name);
-        number_put(&fields, process->start_ns);
-        number_put(&fields, process->end_ns);
-        fields_flush(&fields);
-    }
+    for (uint32_t id = 1; id < writer->profile->n_processes; id++)
+        row_put(writer, HTDUMP_RAW_PROCESS, 0, writer->tables[HTDUMP_RAW_PROCESSES].of[id],
+                &writer->profile->processes[id], NULL);
 }
 
+/* The detail first: readers that know it have it when the thread comes, all others have the thread. */
 static void threads_put(struct htdump_writer *writer)
 {
     for (uint32_t id = 1; id < writer->profile->n_threads; id++) {
         const struct profile_thread *thread = &writer->profile->threads[id];
-        struct fields fields = fields_begin(writer, HTDUMP_RAW_THREAD_DETAIL, 0);
-        number_put(&fields, writer->thread_refs[id]);
-        number_put(&fields, thread->tid);
-        number_put(&fields, thread->start_ns);
-        number_put(&fields, thread->end_ns);
-        number_put(&fields, thread->cpu_ns);
-        fields_flush(&fields);
-        fields = fields_begin(writer, HTDUMP_RAW_THREAD, 0);
-        number_put(&fields, writer->thread_refs[id]);
-        number_put(&fields, writer->process_refs[thread->process]);
-        name_put(&fields, thread->name);
-        fields_flush(&fields);
+        uint32_t self = writer->tables[HTDUMP_RAW_THREADS].of[id];
+        row_put(writer, HTDUMP_RAW_THREAD_DETAIL, 0, self, thread, NULL);
+        row_put(writer, HTDUMP_RAW_THREAD, 0, self, thread, NULL);
     }
 }
 
 static void module_put(struct htdump_writer *writer, uint32_t id)
 {
-    if (!htdump_number_give(&writer->modules, id))
-        return;
-    const struct profile_module *module = &writer->profile->modules[id];
-    struct fields fields = fields_begin(writer, HTDUMP_RAW_MODULE, 0);
-    number_put(&fields, writer->modules.of[id]);
-    name_put(&fields, module->path);
-    name_put(&fields, module->build_id);
-    number_put(&fields, module->start);
-    number_put(&fields, module->end);
-    fields_flush(&fields);
+    struct htdump_numbers *modules = &writer->tables[HTDUMP_RAW_MODULES];
+    if (htdump_number_give(modules, id))
+        row_put(writer, HTDUMP_RAW_MODULE, 0, modules->of[id], &writer->profile->modules[id], NULL);
 }
 
 static void function_put(struct htdump_writer *writer, uint32_t id)
 {
-    if (!htdump_number_give(&writer->functions, id))
+    struct htdump_numbers *functions = &writer->tables[HTDUMP_RAW_FUNCTIONS];
+    if (!htdump_number_give(functions, id))
         return;
-    const struct profile_function *function = &writer->profile->functions[id];
-    module_put(writer, function->module);
-    struct fields fields = fields_begin(writer, HTDUMP_RAW_FUNCTION, 0);
-    number_put(&fields, writer->functions.of[id]);
-    name_put(&fields, function->name);
-    name_put(&fields, function->system_name);
-    name_put(&fields, function->file);
-    number_put(&fields, function->line);
-    number_put(&fields, function->column);
-    number_put(&fields, writer->modules.of[function->module]);
-    fields_flush(&fields);
+    module_put(writer, writer->profile->functions[id].module);
+    row_put(writer, HTDUMP_RAW_FUNCTION, 0, functions->of[id], &writer->profile->functions[id],
+            NULL);
 }
 
 /* Whether a frame event alone says all there is: then, and only then, it comes without detail. */
@@ -165,53 +172,36 @@ static bool frame_is_plain(const struct profile *profile, const struct profile_f
 
 static void frame_put(struct htdump_writer *writer, uint32_t id)
 {
-    if (!htdump_number_give(&writer->frames, id))
+    struct htdump_numbers *frames = &writer->tables[HTDUMP_RAW_FRAMES];
+    if (!htdump_number_give(frames, id))
         return;
     const struct profile *profile = writer->profile;
     const struct profile_frame *frame = &profile->frames[id];
     const struct profile_function *function = &profile->functions[frame->function];
-    struct fields fields;
+    const uint64_t names[] = {function->name, profile->modules[function->module].path,
+                              function->file};
     if (!frame_is_plain(profile, frame)) {
         function_put(writer, frame->function);
-        fields = fields_begin(writer, HTDUMP_RAW_FRAME_DETAIL, 0);
-        number_put(&fields, writer->frames.of[id]);
-        number_put(&fields, writer->functions.of[frame->function]);
-        number_put(&fields, frame->column);
-        number_put(&fields, frame->flags);
-        fields_flush(&fields);
+        row_put(writer, HTDUMP_RAW_FRAME_DETAIL, 0, frames->of[id], frame, NULL);
     }
-    fields = fields_begin(writer, HTDUMP_RAW_FRAME, 0);
-    number_put(&fields, writer->frames.of[id]);
-    number_put(&fields, frame->address);
-    name_put(&fields, function->name);
-    name_put(&fields, profile->modules[function->module].path);
-    name_put(&fields, function->file);
-    number_put(&fields, frame->line);
-    fields_flush(&fields);
+    row_put(writer, HTDUMP_RAW_FRAME, 0, frames->of[id], frame, names);
 }
 
 /* The stack and what it stands on, outermost first. */
 static void stack_put(struct htdump_writer *writer, uint32_t id)
 {
     const struct profile_stack *stacks = writer->profile->stacks;
+    struct htdump_numbers *numbers = &writer->tables[HTDUMP_RAW_STACKS];
     writer->path.n = 0;
-    for (; id != 0 && writer->stacks.of[id] == 0; id = stacks[id].parent) {
-        uint32_t *step = array_push(&writer->path);
-        if (step == NULL) {
-            writer->is_out_of_memory = true;
-            return;
-        }
-        *step = id;
-    }
+    for (; id != 0 && numbers->of[id] == 0; id = stacks[id].parent)
+        ids_push(&writer->path, id);
+    if (writer->path.no_memory)
+        return;
     while (writer->path.n != 0) {
-        id = *(const uint32_t *)array_at(&writer->path, --writer->path.n);
+        id = writer->path.items[--writer->path.n];
         frame_put(writer, stacks[id].frame);
-        htdump_number_give(&writer->stacks, id);
-        struct fields fields = fields_begin(writer, HTDUMP_RAW_STACK, 0);
-        number_put(&fields, writer->stacks.of[id]);
-        number_put(&fields, writer->stacks.of[stacks[id].parent]);
-        number_put(&fields, writer->frames.of[stacks[id].frame]);
-        fields_flush(&fields);
+        htdump_number_give(numbers, id);
+        row_put(writer, HTDUMP_RAW_STACK, 0, numbers->of[id], &stacks[id], NULL);
     }
 }
 
@@ -234,9 +224,9 @@ static void sample_put(struct htdump_writer *writer, size_t index, uint32_t weig
     const struct profile_sample *sample = &profile->samples[index];
     stack_put(writer, sample->stack);
     struct fields fields = fields_begin(writer, HTDUMP_RAW_SAMPLE, sample->time_ns);
-    number_put(&fields, writer->thread_refs[sample->thread]);
+    number_put(&fields, writer->tables[HTDUMP_RAW_THREADS].of[sample->thread]);
     number_put(&fields, CPU_UNKNOWN);
-    number_put(&fields, writer->stacks.of[sample->stack]);
+    number_put(&fields, writer->tables[HTDUMP_RAW_STACKS].of[sample->stack]);
     number_put(&fields, profile_sample_ns(profile, index));
     fields_flush(&fields);
     for (uint32_t kind = 0; kind < profile->n_kinds; kind++) {
@@ -256,7 +246,7 @@ static void samples_put(struct htdump_writer *writer)
     const struct profile *profile = writer->profile;
     uint32_t weight = profile_kind_find(profile, PROFILE_UNIT_NS);
     for (size_t i = 0; i < profile->n_samples; i++) {
-        if (writer->is_out_of_memory || sink_failed(writer->out))
+        if (writer->path.no_memory || sink_failed(writer->out))
             return;
         sample_put(writer, i, weight);
     }
@@ -267,11 +257,7 @@ static void spans_put(struct htdump_writer *writer)
     for (uint32_t id = 1; id < writer->profile->n_spans && !sink_failed(writer->out); id++) {
         const struct profile_span *span = &writer->profile->spans[id];
         frame_put(writer, span->frame);
-        struct fields fields = fields_begin(writer, HTDUMP_RAW_SPAN, span->begin_ns);
-        number_put(&fields, writer->thread_refs[span->thread]);
-        number_put(&fields, writer->frames.of[span->frame]);
-        number_put(&fields, span->end_ns - span->begin_ns);
-        fields_flush(&fields);
+        row_put(writer, HTDUMP_RAW_SPAN, span->begin_ns, 0, span, NULL);
     }
 }
 
@@ -280,14 +266,10 @@ static void instants_put(struct htdump_writer *writer)
     for (size_t i = 0; i < writer->profile->n_instants && !sink_failed(writer->out); i++) {
         const struct profile_instant *instant = &writer->profile->instants[i];
         bool is_text = instant->type == PROFILE_VALUE_TEXT;
+        const uint64_t value[] = {(uint64_t)instant->type, is_text ? 0 : instant->value.u64,
+                                  is_text ? instant->value.u64 : 0};
         frame_put(writer, instant->frame);
-        struct fields fields = fields_begin(writer, HTDUMP_RAW_INSTANT, instant->time_ns);
-        number_put(&fields, writer->thread_refs[instant->thread]);
-        number_put(&fields, writer->frames.of[instant->frame]);
-        number_put(&fields, (uint64_t)instant->type);
-        number_put(&fields, is_text ? 0 : instant->value.u64);
-        name_put(&fields, is_text ? (uint32_t)instant->value.u64 : 0);
-        fields_flush(&fields);
+        row_put(writer, HTDUMP_RAW_INSTANT, instant->time_ns, 0, instant, value);
     }
 }
 
@@ -295,12 +277,7 @@ static void off_cpus_put(struct htdump_writer *writer)
 {
     for (size_t i = 0; i < writer->profile->n_off_cpus && !sink_failed(writer->out); i++) {
         const struct profile_off_cpu *off_cpu = &writer->profile->off_cpus[i];
-        struct fields fields = fields_begin(writer, HTDUMP_RAW_OFF_CPU, off_cpu->begin_ns);
-        number_put(&fields, writer->thread_refs[off_cpu->thread]);
-        number_put(&fields, off_cpu->end_ns - off_cpu->begin_ns);
-        name_put(&fields, off_cpu->to_process);
-        number_put(&fields, off_cpu->to_tid);
-        fields_flush(&fields);
+        row_put(writer, HTDUMP_RAW_OFF_CPU, off_cpu->begin_ns, 0, off_cpu, NULL);
     }
 }
 
@@ -308,10 +285,7 @@ static void bookmarks_put(struct htdump_writer *writer)
 {
     for (size_t i = 0; i < writer->profile->n_bookmarks; i++) {
         const struct profile_bookmark *bookmark = &writer->profile->bookmarks[i];
-        struct fields fields = fields_begin(writer, HTDUMP_RAW_BOOKMARK, bookmark->time_ns);
-        name_put(&fields, bookmark->text);
-        number_put(&fields, bookmark->color);
-        fields_flush(&fields);
+        row_put(writer, HTDUMP_RAW_BOOKMARK, bookmark->time_ns, 0, bookmark, NULL);
     }
 }
 

@@ -1,4 +1,4 @@
-/* content.c - see content.h. */
+/* content.c - see formats/nytprof/content.h. */
 #include "formats/nytprof/content.h"
 
 #include <inttypes.h>
@@ -45,20 +45,20 @@ void nytprof_content_deinit(struct nytprof_content *content)
     array_deinit(&content->files);
     for (size_t i = 0; i < NYTPROF_N_LEVELS; i++) {
         array_deinit(&content->lines[i]);
-        nytprof_map_deinit(&content->line_rows[i]);
+        map_deinit(&content->line_rows[i]);
     }
     array_deinit(&content->subs);
     array_deinit(&content->edges);
     array_deinit(&content->callers);
     array_deinit(&content->source);
-    nytprof_map_deinit(&content->attribute_rows);
-    nytprof_map_deinit(&content->option_rows);
-    nytprof_map_deinit(&content->process_rows);
-    nytprof_map_deinit(&content->file_rows);
-    nytprof_map_deinit(&content->sub_rows);
-    nytprof_map_deinit(&content->edge_rows);
-    nytprof_map_deinit(&content->caller_rows);
-    nytprof_map_deinit(&content->source_rows);
+    map_deinit(&content->attribute_rows);
+    map_deinit(&content->option_rows);
+    map_deinit(&content->process_rows);
+    map_deinit(&content->file_rows);
+    map_deinit(&content->sub_rows);
+    map_deinit(&content->edge_rows);
+    map_deinit(&content->caller_rows);
+    map_deinit(&content->source_rows);
     intern_destroy(content->texts);
     arena_destroy(content->arena);
 }
@@ -83,23 +83,21 @@ static void note_oddity(struct nytprof_content *content, enum nytprof_oddity odd
     content->odd_number[oddity] = number;
 }
 
-/* ---- rows by key ------------------------------------------------------------------------------
- */
+/* ---- rows by key ---- */
 
 /* The row of a key in one of the tables, a zeroed one if the key is new. NULL: out of memory or
  * beyond the limit, and *err is filled. */
-static void *row_at(struct nytprof_content *content, struct array *rows, struct nytprof_map *map,
-                    uint64_t a, uint64_t b, bool *is_new, struct err *err)
+static void *row_at(struct nytprof_content *content, struct array *rows, struct map *map,
+                    uint64_t a, uint64_t b, struct err *err)
 {
-    uint32_t row = nytprof_map_find(map, a, b);
-    *is_new = row == UINT32_MAX;
-    if (!*is_new)
+    uint32_t row = map_find(map, a, b);
+    if (row != MAP_NONE)
         return array_at(rows, row);
-    if (!nytprof_content_keep(content, rows->item_bytes + 2 * sizeof(struct nytprof_map_slot),
+    if (!nytprof_content_keep(content, rows->item_bytes + 2 * sizeof(struct map_slot),
                               ERR_NO_OFFSET, err))
         return NULL;
     void *item = rows->n < UINT32_MAX - 1 ? array_push(rows) : NULL;
-    if (item != NULL && nytprof_map_set(map, a, b, (uint32_t)(rows->n - 1)))
+    if (item != NULL && map_set(map, a, b, (uint32_t)(rows->n - 1)))
         return item;
     err_fail_memory(err);
     return NULL;
@@ -119,11 +117,9 @@ static struct nytprof_sub *sub_row(struct nytprof_content *content, struct text 
                                    struct err *err)
 {
     uint32_t id;
-    bool is_new;
     if (!nytprof_content_text(content, name, &id, err))
         return NULL;
-    struct nytprof_sub *sub =
-        row_at(content, &content->subs, &content->sub_rows, id, 0, &is_new, err);
+    struct nytprof_sub *sub = row_at(content, &content->subs, &content->sub_rows, id, 0, err);
     if (sub != NULL)
         sub->name = id;
     return sub;
@@ -132,11 +128,9 @@ static struct nytprof_sub *sub_row(struct nytprof_content *content, struct text 
 /* Notes that a record uses a fid; if no `@` told it yet, an oddity. */
 static bool use_fid(struct nytprof_content *content, uint32_t fid, uint64_t offset, struct err *err)
 {
-    bool is_new;
     if (fid < NYTPROF_FEW_FIDS && (content->defined_fids[fid / 64] >> fid % 64 & 1) != 0)
         return true;
-    struct nytprof_file *file =
-        row_at(content, &content->files, &content->file_rows, fid, 0, &is_new, err);
+    struct nytprof_file *file = row_at(content, &content->files, &content->file_rows, fid, 0, err);
     if (file == NULL)
         return false;
     file->fid = fid;
@@ -145,8 +139,7 @@ static bool use_fid(struct nytprof_content *content, uint32_t fid, uint64_t offs
     return true;
 }
 
-/* ---- records ----------------------------------------------------------------------------------
- */
+/* ---- records ---- */
 
 static double text_to_double(struct text text)
 {
@@ -159,21 +152,14 @@ static double text_to_double(struct text text)
     return isfinite(value) ? value : 0.0;
 }
 
-static bool is_key(const struct nytprof_record *record, const char *key)
-{
-    return record->text.length == strlen(key) &&
-           memcmp(record->text.bytes, key, record->text.length) == 0;
-}
-
 static bool add_pair(struct nytprof_content *content, const struct nytprof_record *record,
                      struct err *err)
 {
     bool is_attribute = record->tag == NYTPROF_ATTRIBUTE;
     struct array *rows = is_attribute ? &content->attributes : &content->options;
-    struct nytprof_map *map = is_attribute ? &content->attribute_rows : &content->option_rows;
+    struct map *map = is_attribute ? &content->attribute_rows : &content->option_rows;
     uint32_t key;
     uint32_t value;
-    bool is_new;
     if (record->no_equals) {
         content->n_records[record->tag]--;
         note_oddity(content, NYTPROF_ODD_NO_EQUALS, record->offset, 0);
@@ -182,19 +168,19 @@ static bool add_pair(struct nytprof_content *content, const struct nytprof_recor
     if (!nytprof_content_text(content, record->text, &key, err) ||
         !nytprof_content_text(content, record->other, &value, err))
         return false;
-    struct nytprof_pair *pair = row_at(content, rows, map, key, 0, &is_new, err);
+    struct nytprof_pair *pair = row_at(content, rows, map, key, 0, err);
     if (pair == NULL)
         return false;
     *pair = (struct nytprof_pair){.key = key, .value = value};
     if (!is_attribute)
         return true;
     double number = text_to_double(record->other);
-    if (is_key(record, "nv_size") && number != 8.0)
+    if (text_is(record->text, "nv_size") && number != 8.0)
         return err_fail(err, ERR_UNSUPPORTED, record->offset,
                         "nv_size is %g: only floats of 8 bytes can be read", number);
-    if (is_key(record, "ticks_per_sec"))
+    if (text_is(record->text, "ticks_per_sec"))
         content->ticks_per_second = number > 0.0 ? number : 0.0;
-    if (is_key(record, "cumulative_overhead_ticks"))
+    if (text_is(record->text, "cumulative_overhead_ticks"))
         content->overhead_ticks = number;
     return true;
 }
@@ -202,8 +188,7 @@ static bool add_pair(struct nytprof_content *content, const struct nytprof_recor
 static bool start_process(struct nytprof_content *content, const struct nytprof_record *record,
                           struct err *err)
 {
-    if (!nytprof_content_keep(content,
-                              sizeof(struct nytprof_process) + sizeof(struct nytprof_map_slot),
+    if (!nytprof_content_keep(content, sizeof(struct nytprof_process) + sizeof(struct map_slot),
                               record->offset, err))
         return false;
     struct nytprof_process *process =
@@ -213,14 +198,14 @@ static bool start_process(struct nytprof_content *content, const struct nytprof_
     *process =
         (struct nytprof_process){.pid = record->pid, .ppid = record->ppid, .start = record->time};
     uint32_t row = (uint32_t)(content->processes.n - 1);
-    if (!nytprof_map_set(&content->process_rows, record->pid, 0, row))
+    if (!map_set(&content->process_rows, record->pid, 0, row))
         return err_fail_memory(err);
     return true;
 }
 
 static void end_process(struct nytprof_content *content, const struct nytprof_record *record)
 {
-    uint32_t row = nytprof_map_find(&content->process_rows, record->pid, 0);
+    uint32_t row = map_find(&content->process_rows, record->pid, 0);
     content->last_end = record->time;
     /* As Perl's reader does: the time since the latest start, whichever process that was. */
     if (content->processes.n != 0) {
@@ -228,7 +213,7 @@ static void end_process(struct nytprof_content *content, const struct nytprof_re
             array_at(&content->processes, content->processes.n - 1);
         content->duration_seconds += record->time - latest->start;
     }
-    if (row == UINT32_MAX) {
+    if (row == MAP_NONE) {
         note_oddity(content, NYTPROF_ODD_END_WITHOUT_START, record->offset, record->pid);
         return;
     }
@@ -240,12 +225,11 @@ static void end_process(struct nytprof_content *content, const struct nytprof_re
 static bool add_file(struct nytprof_content *content, const struct nytprof_record *record,
                      struct err *err)
 {
-    bool is_new;
     uint32_t name;
     if (!nytprof_content_text(content, record->text, &name, err))
         return false;
     struct nytprof_file *file =
-        row_at(content, &content->files, &content->file_rows, record->fid, 0, &is_new, err);
+        row_at(content, &content->files, &content->file_rows, record->fid, 0, err);
     if (file == NULL)
         return false;
     if (file->is_defined && file->name != name)
@@ -266,9 +250,8 @@ static bool add_file(struct nytprof_content *content, const struct nytprof_recor
 static bool add_line(struct nytprof_content *content, enum nytprof_level level, uint32_t fid,
                      uint32_t number, double seconds, struct err *err)
 {
-    bool is_new;
-    struct nytprof_line *line = row_at(content, &content->lines[level], &content->line_rows[level],
-                                       fid, number, &is_new, err);
+    struct nytprof_line *line =
+        row_at(content, &content->lines[level], &content->line_rows[level], fid, number, err);
     if (line == NULL)
         return false;
     line->fid = fid;
@@ -303,14 +286,13 @@ static bool add_time(struct nytprof_content *content, const struct nytprof_recor
 static bool add_source(struct nytprof_content *content, const struct nytprof_record *record,
                        struct err *err)
 {
-    bool is_new;
     uint32_t text;
     if (content->is_brief)
         return true;
     if (!nytprof_content_text(content, record->text, &text, err))
         return false;
-    struct nytprof_source_line *source = row_at(content, &content->source, &content->source_rows,
-                                                record->fid, record->line, &is_new, err);
+    struct nytprof_source_line *source =
+        row_at(content, &content->source, &content->source_rows, record->fid, record->line, err);
     if (source == NULL)
         return false;
     *source = (struct nytprof_source_line){.fid = record->fid, .line = record->line, .text = text};
@@ -341,14 +323,13 @@ static uint32_t max_u32(uint32_t a, uint32_t b)
 static bool add_edge(struct nytprof_content *content, const struct nytprof_record *record,
                      struct err *err)
 {
-    bool is_new;
     uint32_t caller_name;
     if (content->has_better_than_edges)
         return record->fid == 0 || use_fid(content, record->fid, record->offset, err);
     struct nytprof_sub *sub = sub_row(content, record->text, err);
     if (sub == NULL || !nytprof_content_text(content, record->other, &caller_name, err))
         return false;
-    uint32_t sub_at = nytprof_map_find(&content->sub_rows, sub->name, 0);
+    uint32_t sub_at = map_find(&content->sub_rows, sub->name, 0);
     sub->calls += record->count;
     sub->inclusive += record->inclusive;
     sub->exclusive += record->exclusive;
@@ -361,7 +342,7 @@ static bool add_edge(struct nytprof_content *content, const struct nytprof_recor
         return true;
     }
     struct nytprof_edge *edge = row_at(content, &content->edges, &content->edge_rows, sub_at,
-                                       (uint64_t)record->fid << 32 | record->line, &is_new, err);
+                                       (uint64_t)record->fid << 32 | record->line, err);
     if (edge == NULL)
         return false;
     edge->sub = sub_at;
@@ -373,8 +354,8 @@ static bool add_edge(struct nytprof_content *content, const struct nytprof_recor
     edge->recursive += record->recursive;
     edge->depth = max_u32(edge->depth, record->depth);
     uint32_t edge_at = (uint32_t)(edge - (struct nytprof_edge *)content->edges.items);
-    struct nytprof_caller *caller = row_at(content, &content->callers, &content->caller_rows,
-                                           edge_at, caller_name, &is_new, err);
+    struct nytprof_caller *caller =
+        row_at(content, &content->callers, &content->caller_rows, edge_at, caller_name, err);
     if (caller == NULL)
         return false;
     *caller = (struct nytprof_caller){.edge = edge_at, .name = caller_name};
@@ -511,14 +492,14 @@ void nytprof_content_notes(const struct nytprof_content *content, const struct f
 
 const struct nytprof_sub *nytprof_content_sub(const struct nytprof_content *content, uint32_t name)
 {
-    uint32_t row = nytprof_map_find(&content->sub_rows, name, 0);
-    return row == UINT32_MAX ? NULL : array_at(&content->subs, row);
+    uint32_t row = map_find(&content->sub_rows, name, 0);
+    return row == MAP_NONE ? NULL : array_at(&content->subs, row);
 }
 
 const struct nytprof_file *nytprof_content_file(const struct nytprof_content *content, uint32_t fid)
 {
-    uint32_t row = nytprof_map_find(&content->file_rows, fid, 0);
-    const struct nytprof_file *file = row == UINT32_MAX ? NULL : array_at(&content->files, row);
+    uint32_t row = map_find(&content->file_rows, fid, 0);
+    const struct nytprof_file *file = row == MAP_NONE ? NULL : array_at(&content->files, row);
     return file != NULL && file->is_defined ? file : NULL;
 }
 
@@ -527,35 +508,27 @@ struct text nytprof_content_attribute(const struct nytprof_content *content, con
     for (size_t i = 0; i < content->attributes.n; i++) {
         const struct nytprof_pair *pair = array_at(&content->attributes, i);
         struct text text = intern_text(content->texts, pair->key);
-        if (text.length == strlen(key) && memcmp(text.bytes, key, text.length) == 0)
+        if (text_is(text, key))
             return intern_text(content->texts, pair->value);
     }
     return (struct text){.bytes = ""};
 }
 
-/* ---- texts ------------------------------------------------------------------------------------
- */
+/* ---- texts ---- */
 
-bool nytprof_utf8(struct text text, struct array *buffer, struct text *out)
+bool nytprof_utf8(struct text text, struct chars *buffer, struct text *out)
 {
     if (utf8_is_valid(text.bytes, text.length)) {
         *out = text;
         return true;
     }
     buffer->n = 0;
-    buffer->item_bytes = 1;
-    for (size_t i = 0; i <= text.length; i++) {
-        unsigned char byte = i < text.length ? (unsigned char)text.bytes[i] : 0;
-        unsigned char *first = array_push(buffer);
-        if (first == NULL)
-            return false;
-        *first = byte < 0x80 ? byte : (unsigned char)(0xc0U | byte >> 6);
-        unsigned char *second = byte < 0x80 ? first : array_push(buffer);
-        if (second == NULL)
-            return false;
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char byte = (unsigned char)text.bytes[i];
         if (byte >= 0x80)
-            *second = (unsigned char)(0x80U | (byte & 0x3fU));
+            chars_push(buffer, (char)(0xc0U | byte >> 6));
+        chars_push(buffer, (char)(byte < 0x80 ? byte : 0x80U | (byte & 0x3fU)));
     }
-    *out = (struct text){.bytes = buffer->items, .length = buffer->n - 1};
-    return true;
+    *out = (struct text){.bytes = buffer->items, .length = buffer->n};
+    return !buffer->no_memory;
 }

@@ -1,17 +1,22 @@
-/* content.h - what the records of a real NYTProf stream add up to: the tables that Perl's
- * reader makes of it, and what our dump and our reader are made from.
+/* content.h - what the records of a real NYTProf stream add up to: the tables that Perl's reader makes of it, and what
+ * our dump and our reader are made from.
  *
- * Numbers of a file (fids, lines) are keys here, never sizes of arrays. Texts are ids of `texts`,
- * bytes as they stand in the file: nytprof_utf8 makes them readable. What is odd but can be lived
- * with is counted in `oddities`. */
-#ifndef SAMPLER_OUTPUT_FORMATS_NYTPROF_CONTENT_H
-#define SAMPLER_OUTPUT_FORMATS_NYTPROF_CONTENT_H
+ * Shape     A table is an array of rows in the order of the file, and a map from keys to rows. Numbers of a file (fids,
+ *           lines) are keys, never sizes of arrays: a file of 50 bytes may name line 4294967295. The maps are those of
+ *           base/map.h, seeded, since a file chooses its keys.
+ * Texts     Ids of `texts`, bytes as they stand in the file: nytprof_utf8 makes them readable.
+ * Oddities  What is wrong but does no harm is counted, with the place of the first, and reported at the end.
+ * Limits    What is kept is limited by the size of the file (nytprof_content_keep), as compressed data expands a
+ *           thousandfold. */
+#ifndef SAMPLER_NYTPROF_CONTENT_H
+#define SAMPLER_NYTPROF_CONTENT_H
 
 #include "arena.h"
 #include "array.h"
 #include "formats/format.h"
-#include "formats/nytprof/map.h"
 #include "formats/nytprof/stream.h"
+#include "map.h"
+#include "vector.h"
 
 #define NYTPROF_FILE_IS_FAKE 0x80U /* flag of a fid whose name is no path */
 
@@ -129,15 +134,15 @@ struct nytprof_content {
     struct array callers;                 /* of struct nytprof_caller  */
     struct array source;                  /* of struct nytprof_source_line */
 
-    struct nytprof_map attribute_rows;              /* (key, 0)                     */
-    struct nytprof_map option_rows;                 /* (key, 0)                     */
-    struct nytprof_map process_rows;                /* (pid, 0) -> the latest       */
-    struct nytprof_map file_rows;                   /* (fid, 0)                     */
-    struct nytprof_map line_rows[NYTPROF_N_LEVELS]; /* (fid, line)     */
-    struct nytprof_map sub_rows;                    /* (name, 0)       */
-    struct nytprof_map edge_rows;                   /* (sub, fid:line) */
-    struct nytprof_map caller_rows;                 /* (edge, name)    */
-    struct nytprof_map source_rows;                 /* (fid, line)     */
+    struct map attribute_rows;              /* (key, 0)                     */
+    struct map option_rows;                 /* (key, 0)                     */
+    struct map process_rows;                /* (pid, 0) -> the latest       */
+    struct map file_rows;                   /* (fid, 0)                     */
+    struct map line_rows[NYTPROF_N_LEVELS]; /* (fid, line)     */
+    struct map sub_rows;                    /* (name, 0)       */
+    struct map edge_rows;                   /* (sub, fid:line) */
+    struct map caller_rows;                 /* (edge, name)    */
+    struct map source_rows;                 /* (fid, line)     */
 
     uint64_t defined_fids[NYTPROF_FEW_FIDS / 64]; /* bits */
 
@@ -183,6 +188,6 @@ struct text nytprof_content_attribute(const struct nytprof_content *content, con
 
 /* A text in UTF-8: as it is if it is UTF-8 already, otherwise each byte as U+0000-00FF, written to
  * *buffer, which grows as needed and is the caller's to free. False when out of memory. */
-MUST_CHECK bool nytprof_utf8(struct text text, struct array *buffer, struct text *out);
+MUST_CHECK bool nytprof_utf8(struct text text, struct chars *buffer, struct text *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* graph.c - see graph.h. One walk down and up the tree of stacks, in which for each
+/* graph.c - see formats/nytprof/graph.h. One walk down and up the tree of stacks, in which for each
  * function, edge and line it is known how often it is on the stack: the outermost one counts. */
 #include "formats/nytprof/graph.h"
 
@@ -18,17 +18,9 @@ struct walk {
     uint32_t *edge;
     uint32_t *line;
     uint32_t *n_active; /* by function */
-    struct nytprof_map edge_rows;
-    struct nytprof_map line_rows;
+    struct map edge_rows;
+    struct map line_rows;
 };
-
-struct text nytprof_base_name(struct text path)
-{
-    size_t start = path.length;
-    while (start > 0 && path.bytes[start - 1] != '/')
-        start--;
-    return (struct text){.bytes = path.bytes + start, .length = path.length - start};
-}
 
 static uint32_t stack_function(const struct profile *profile, uint32_t stack)
 {
@@ -40,36 +32,27 @@ static uint32_t stack_line(const struct profile *profile, uint32_t stack)
     return profile->frames[profile->stacks[stack].frame].line;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
-static bool add_file(struct nytprof_graph *graph, struct nytprof_map *rows, uint32_t function)
+static bool add_file(struct nytprof_graph *graph, struct map *rows, uint32_t function)
 {
     const struct profile_function *f = &graph->profile->functions[function];
     struct nytprof_place place = {.file = f->file, .module = f->file == 0 ? f->module : 0};
-    uint32_t row = nytprof_map_find(rows, place.file, place.module);
-    if (row == UINT32_MAX) {
-        struct nytprof_place *added = array_push(&graph->files);
-        row = (uint32_t)(graph->files.n - 1);
-        if (added == NULL || !nytprof_map_set(rows, place.file, place.module, row))
-            return false;
-        *added = place;
-    }
+    uint32_t row = map_add(rows, place.file, place.module, (uint32_t)graph->files.n);
     graph->fid_of_function[function] = row + 1;
-    return true;
+    return row < graph->files.n || (row != MAP_NONE && nytprof_places_push(&graph->files, place));
 }
 
 static bool is_main(const struct profile *profile, uint32_t function)
 {
-    struct text name = profile_text(profile, profile->functions[function].name);
-    return name.length == 4 && memcmp(name.bytes, "main", 4) == 0;
+    return text_is(profile_text(profile, profile->functions[function].name), "main");
 }
 
 /* Numbers the files of the functions in samples; that of the first `main` goes first. */
 static bool number_files(struct nytprof_graph *graph, const struct walk *walk)
 {
     const struct profile *profile = graph->profile;
-    struct nytprof_map rows = {0};
+    struct map rows = {0};
     bool ok = true;
     for (uint32_t stack = 1; stack < profile->n_stacks; stack++) {
         if (walk->n_total[stack] != 0)
@@ -90,40 +73,35 @@ static bool number_files(struct nytprof_graph *graph, const struct walk *walk)
     }
     for (uint32_t function = 0; function < profile->n_functions; function++)
         walk->n_active[function] = 0;
-    nytprof_map_deinit(&rows);
+    map_deinit(&rows);
     return ok;
 }
 
-/* ---- call tree --------------------------------------------------------------------------------
- */
+/* ---- call tree ---- */
 
 static bool add_nodes(struct nytprof_graph *graph, const struct walk *walk)
 {
     const struct profile *profile = graph->profile;
-    struct nytprof_map rows = {0};
-    bool ok = array_push(&graph->nodes) != NULL;
+    struct nytprof_nodes *nodes = &graph->nodes;
+    struct map rows = {0};
+    bool ok = nytprof_nodes_push(nodes, (struct nytprof_node){0});
     for (uint32_t stack = 1; ok && stack < profile->n_stacks; stack++) {
         if (walk->n_total[stack] == 0)
             continue;
         uint32_t parent = graph->node_of_stack[profile->stacks[stack].parent];
         uint32_t function = stack_function(profile, stack);
-        uint32_t row = nytprof_map_find(&rows, parent, function);
-        if (row == UINT32_MAX) {
-            struct nytprof_node *node = array_push(&graph->nodes);
-            row = (uint32_t)(graph->nodes.n - 1);
-            ok = node != NULL && nytprof_map_set(&rows, parent, function, row);
-            if (!ok)
-                break;
-            struct nytprof_node *above = array_at(&graph->nodes, parent);
-            *node = (struct nytprof_node){.parent = parent,
-                                          .function = function,
-                                          .depth = above->depth + 1,
-                                          .next = above->child};
-            above->child = row;
+        uint32_t row = map_add(&rows, parent, function, (uint32_t)nodes->n);
+        if (row == nodes->n) {
+            nytprof_nodes_push(nodes, (struct nytprof_node){.parent = parent,
+                                                            .function = function,
+                                                            .depth = nodes->items[parent].depth + 1,
+                                                            .next = nodes->items[parent].child});
+            nodes->items[parent].child = row;
         }
         graph->node_of_stack[stack] = row;
+        ok = !nodes->no_memory && !rows.no_memory;
     }
-    nytprof_map_deinit(&rows);
+    map_deinit(&rows);
     return ok;
 }
 
@@ -149,8 +127,7 @@ static void rank_nodes(struct nytprof_graph *graph)
     nodes[0].rank = rank;
 }
 
-/* ---- edges and lines --------------------------------------------------------------------------
- */
+/* ---- edges and lines ---- */
 
 static struct nytprof_graph_edge *edge_of(struct walk *walk, uint32_t stack)
 {
@@ -162,19 +139,14 @@ static struct nytprof_graph_edge *edge_of(struct walk *walk, uint32_t stack)
     uint32_t line = parent == 0 ? 0 : stack_line(profile, parent);
     uint64_t place = (uint64_t)caller << 32 | line;
     uint64_t key = (uint64_t)(parent == 0) << 32 | called;
-    uint32_t row = nytprof_map_find(&walk->edge_rows, place, key);
-    if (row == UINT32_MAX) {
-        struct nytprof_graph_edge *edge = array_push(&graph->edges);
-        row = (uint32_t)(graph->edges.n - 1);
-        if (edge == NULL || !nytprof_map_set(&walk->edge_rows, place, key, row))
-            return NULL;
-        edge->is_outermost = parent == 0;
-        edge->caller = caller;
-        edge->line = line;
-        edge->called = called;
-    }
+    uint32_t row = map_add(&walk->edge_rows, place, key, (uint32_t)graph->edges.n);
     walk->edge[stack] = row + 1;
-    return array_at(&graph->edges, row);
+    if (row == graph->edges.n)
+        nytprof_graph_edges_push(
+            &graph->edges,
+            (struct nytprof_graph_edge){
+                .is_outermost = parent == 0, .caller = caller, .line = line, .called = called});
+    return row < graph->edges.n ? &graph->edges.items[row] : NULL;
 }
 
 static struct nytprof_graph_line *line_of(struct walk *walk, uint32_t stack)
@@ -182,17 +154,12 @@ static struct nytprof_graph_line *line_of(struct walk *walk, uint32_t stack)
     struct nytprof_graph *graph = walk->graph;
     uint32_t fid = graph->fid_of_function[stack_function(graph->profile, stack)];
     uint32_t number = stack_line(graph->profile, stack);
-    uint32_t row = nytprof_map_find(&walk->line_rows, fid, number);
-    if (row == UINT32_MAX) {
-        struct nytprof_graph_line *line = array_push(&graph->lines);
-        row = (uint32_t)(graph->lines.n - 1);
-        if (line == NULL || !nytprof_map_set(&walk->line_rows, fid, number, row))
-            return NULL;
-        line->fid = fid;
-        line->line = number;
-    }
+    uint32_t row = map_add(&walk->line_rows, fid, number, (uint32_t)graph->lines.n);
     walk->line[stack] = row + 1;
-    return array_at(&graph->lines, row);
+    if (row == graph->lines.n)
+        nytprof_graph_lines_push(&graph->lines,
+                                 (struct nytprof_graph_line){.fid = fid, .line = number});
+    return row < graph->lines.n ? &graph->lines.items[row] : NULL;
 }
 
 static bool enter(struct walk *walk, uint32_t stack)
@@ -202,24 +169,24 @@ static bool enter(struct walk *walk, uint32_t stack)
     if (line == NULL)
         return false;
     if (edge->n_active++ == 0)
-        edge->n_samples = nytprof_add(edge->n_samples, walk->n_total[stack]);
+        edge->n_samples = add_saturated(edge->n_samples, walk->n_total[stack]);
     uint32_t depth = walk->n_active[edge->called]++;
     uint64_t *sum = depth == 0 ? &edge->inclusive : &edge->recursive;
-    *sum = nytprof_add(*sum, walk->total[stack]);
-    edge->exclusive = nytprof_add(edge->exclusive, walk->self[stack]);
+    *sum = add_saturated(*sum, walk->total[stack]);
+    edge->exclusive = add_saturated(edge->exclusive, walk->self[stack]);
     if (depth > edge->depth)
         edge->depth = depth;
     if (line->n_active++ == 0)
-        line->inclusive = nytprof_add(line->inclusive, walk->total[stack]);
-    line->exclusive = nytprof_add(line->exclusive, walk->self[stack]);
-    line->n_samples = nytprof_add(line->n_samples, walk->n_self[stack]);
+        line->inclusive = add_saturated(line->inclusive, walk->total[stack]);
+    line->exclusive = add_saturated(line->exclusive, walk->self[stack]);
+    line->n_samples = add_saturated(line->n_samples, walk->n_self[stack]);
     return true;
 }
 
 static void leave(struct walk *walk, uint32_t stack)
 {
-    struct nytprof_graph_edge *edge = array_at(&walk->graph->edges, walk->edge[stack] - 1);
-    struct nytprof_graph_line *line = array_at(&walk->graph->lines, walk->line[stack] - 1);
+    struct nytprof_graph_edge *edge = &walk->graph->edges.items[walk->edge[stack] - 1];
+    struct nytprof_graph_line *line = &walk->graph->lines.items[walk->line[stack] - 1];
     edge->n_active--;
     line->n_active--;
     walk->n_active[edge->called]--;
@@ -280,14 +247,14 @@ static void sum_stacks(struct walk *walk)
             walk->graph->n_idle++;
             continue;
         }
-        walk->self[stack] = nytprof_add(walk->self[stack], nytprof_weight(walk->graph, i));
+        walk->self[stack] = add_saturated(walk->self[stack], nytprof_weight(walk->graph, i));
         walk->n_self[stack]++;
     }
     for (uint32_t stack = profile->n_stacks; stack-- > 1;) {
         uint32_t parent = profile->stacks[stack].parent;
-        walk->total[stack] = nytprof_add(walk->total[stack], walk->self[stack]);
+        walk->total[stack] = add_saturated(walk->total[stack], walk->self[stack]);
         walk->n_total[stack] += walk->n_self[stack];
-        walk->total[parent] = nytprof_add(walk->total[parent], walk->total[stack]);
+        walk->total[parent] = add_saturated(walk->total[parent], walk->total[stack]);
         walk->n_total[parent] += walk->n_total[stack];
         if (walk->n_total[stack] == 0)
             continue;
@@ -299,10 +266,6 @@ static void sum_stacks(struct walk *walk)
 bool nytprof_graph_init(struct nytprof_graph *graph, const struct profile *profile, struct err *err)
 {
     *graph = (struct nytprof_graph){.profile = profile, .arena = arena_create()};
-    array_init(&graph->files, sizeof(struct nytprof_place));
-    array_init(&graph->nodes, sizeof(struct nytprof_node));
-    array_init(&graph->edges, sizeof(struct nytprof_graph_edge));
-    array_init(&graph->lines, sizeof(struct nytprof_graph_line));
     graph->kind = profile_kind_find(profile, PROFILE_UNIT_NS);
     if (graph->kind >= profile->n_kinds)
         graph->kind = 0;
@@ -314,16 +277,16 @@ bool nytprof_graph_init(struct nytprof_graph *graph, const struct profile *profi
     }
     if (ok)
         rank_nodes(graph);
-    nytprof_map_deinit(&walk.edge_rows);
-    nytprof_map_deinit(&walk.line_rows);
+    map_deinit(&walk.edge_rows);
+    map_deinit(&walk.line_rows);
     return ok || err_fail_memory(err);
 }
 
 void nytprof_graph_deinit(struct nytprof_graph *graph)
 {
-    array_deinit(&graph->files);
-    array_deinit(&graph->nodes);
-    array_deinit(&graph->edges);
-    array_deinit(&graph->lines);
+    nytprof_places_deinit(&graph->files);
+    nytprof_nodes_deinit(&graph->nodes);
+    nytprof_graph_edges_deinit(&graph->edges);
+    nytprof_graph_lines_deinit(&graph->lines);
     arena_destroy(graph->arena);
 }

@@ -1,17 +1,19 @@
-/* graph.h - samples as both NYTProf formats want them: functions with their files, the tree
- * of calls, and who called whom from where.
+/* graph.h - samples as both NYTProf formats want them: functions with their files, the tree of calls, and who called
+ * whom from where.
  *
- * Shape     `node_of_stack` leads from a stack to its node of the call tree, in which frames of one
- * function are one whatever their line. Files are numbered from 1, the one of `main` first. Only
- * what has samples is in `edges` and `lines`. Weights are of one kind, `kind`. Sums stop at 2^64
- * - 1. Memory    In proportion to stacks and functions, not to samples. Keeps the profile. */
-#ifndef SAMPLER_OUTPUT_FORMATS_NYTPROF_GRAPH_H
-#define SAMPLER_OUTPUT_FORMATS_NYTPROF_GRAPH_H
+ * Shape     `node_of_stack` leads from a stack to its node of the call tree, in which frames of one function are one
+ *           whatever their line. Files are numbered from 1, the one of `main` first. Only what has samples is in
+ *           `edges` and `lines`.
+ * Weights   Of one kind, `kind`. Sums stop at 2^64 - 1.
+ * Memory    In proportion to stacks and functions, not to samples. Keeps the profile. */
+#ifndef SAMPLER_NYTPROF_GRAPH_H
+#define SAMPLER_NYTPROF_GRAPH_H
 
 #include "arena.h"
-#include "array.h"
-#include "formats/nytprof/map.h"
+#include "map.h"
 #include "model/profile.h"
+#include "saturated.h"
+#include "vector.h"
 
 /* A node of the call tree; 0 is the root. parent < node. */
 struct nytprof_node {
@@ -51,6 +53,11 @@ struct nytprof_graph_line {
     uint64_t n_active;  /* only while the graph is made                  */
 };
 
+VECTOR_DEFINE(nytprof_places, struct nytprof_place)
+VECTOR_DEFINE(nytprof_nodes, struct nytprof_node)
+VECTOR_DEFINE(nytprof_graph_edges, struct nytprof_graph_edge)
+VECTOR_DEFINE(nytprof_graph_lines, struct nytprof_graph_line)
+
 struct nytprof_graph {
     const struct profile *profile;
     struct arena *arena;
@@ -58,11 +65,11 @@ struct nytprof_graph {
     uint32_t program;          /* module of `main`, 0 if unknown          */
     uint32_t *fid_of_function; /* 0: the function is in no sample         */
     uint32_t *node_of_stack;
-    struct array files; /* of struct nytprof_place: fid 1 is row 0        */
-    struct array nodes; /* of struct nytprof_node                         */
-    struct array edges; /* of struct nytprof_graph_edge                   */
-    struct array lines; /* of struct nytprof_graph_line                   */
-    uint64_t n_idle;    /* samples left out                               */
+    struct nytprof_places files; /* fid 1 is row 0                          */
+    struct nytprof_nodes nodes;
+    struct nytprof_graph_edges edges;
+    struct nytprof_graph_lines lines;
+    uint64_t n_idle; /* samples left out                               */
 };
 
 /* False: out of memory. nytprof_graph_deinit is due in every case. */
@@ -84,13 +91,5 @@ static inline uint64_t nytprof_weight(const struct nytprof_graph *graph, size_t 
         return 0;
     return profile->n_kinds == 0 ? 1 : profile_value(profile, sample, graph->kind);
 }
-
-static inline uint64_t nytprof_add(uint64_t a, uint64_t b) /* up to 2^64 - 1 */
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* The last part of a path. */
-struct text nytprof_base_name(struct text path);
 
 #endif

@@ -1,5 +1,5 @@
 /* header.c - the header line, and which of the two NYTProf dialects follows it. Declared in
- * stream.h. */
+ * formats/nytprof/stream.h. */
 #include <string.h>
 
 #include "formats/nytprof/stream.h"

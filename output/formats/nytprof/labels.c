@@ -1,4 +1,4 @@
-/* labels.c - see labels.h. */
+/* labels.c - see formats/nytprof/labels.h. */
 #include "formats/nytprof/labels.h"
 
 #include <inttypes.h>
@@ -7,81 +7,69 @@
 
 #include "formats/nytprof/name.h"
 
-static bool append_cstring(struct array *out, const char *text)
+static void append_cstring(struct chars *out, const char *text)
 {
-    return nytprof_append(out, text, strlen(text));
+    chars_append(out, text, strlen(text));
 }
 
 /* Takes the name in `name` if it is free, otherwise with `suffix` and then with a number behind. */
-static bool take_unique(struct nytprof_labels *labels, struct array *name, const char *suffix,
+static bool take_unique(struct nytprof_labels *labels, struct chars *name, const char *suffix,
                         uint32_t *id)
 {
-    if (!intern_add(labels->texts, name->items, name->n, id))
+    if (name->no_memory || !intern_add(labels->texts, name->items, name->n, id))
         return false;
-    if (nytprof_map_find(&labels->used, *id, 0) != UINT32_MAX) {
-        if (!append_cstring(name, suffix) || !intern_add(labels->texts, name->items, name->n, id))
+    if (map_find(&labels->used, *id, 0) != MAP_NONE) {
+        append_cstring(name, suffix);
+        if (name->no_memory || !intern_add(labels->texts, name->items, name->n, id))
             return false;
     }
     uint32_t base = *id;
     size_t n_base = name->n;
-    while (nytprof_map_find(&labels->used, *id, 0) != UINT32_MAX) {
+    while (map_find(&labels->used, *id, 0) != MAP_NONE) {
         char number[24];
-        uint32_t last = nytprof_map_find(&labels->repeats, base, 0);
-        uint32_t next = last == UINT32_MAX ? 2 : last + 1;
+        uint32_t last = map_find(&labels->repeats, base, 0);
+        uint32_t next = last == MAP_NONE ? 2 : last + 1;
         snprintf(number, sizeof number, " #%" PRIu32, next);
         name->n = n_base;
-        if (!append_cstring(name, number) || !nytprof_map_set(&labels->repeats, base, 0, next) ||
+        append_cstring(name, number);
+        if (name->no_memory || !map_set(&labels->repeats, base, 0, next) ||
             !intern_add(labels->texts, name->items, name->n, id))
             return false;
     }
-    return nytprof_map_set(&labels->used, *id, 0, 1);
+    return map_set(&labels->used, *id, 0, 1);
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
-static bool append_without_controls(struct array *out, struct text text)
+static void append_module(struct chars *out, struct text path)
 {
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.bytes[i];
-        if ((unsigned char)c < 0x20 || c == 0x7f)
-            c = ' ';
-        if (!nytprof_append(out, &c, 1))
-            return false;
-    }
-    return true;
-}
-
-static bool append_module(struct array *out, struct text path)
-{
-    struct text name = nytprof_base_name(path);
-    bool has_brackets = name.length != 0 && name.bytes[0] == '[';
-    return (has_brackets || append_cstring(out, "[")) && append_without_controls(out, name) &&
-           (has_brackets || append_cstring(out, "]"));
+    struct text name = text_base_name(path);
+    bool has_brackets = text_starts(name, "[");
+    append_cstring(out, has_brackets ? "" : "[");
+    nytprof_append_plain(out, name);
+    append_cstring(out, has_brackets ? "" : "]");
 }
 
 static bool label_files(struct nytprof_labels *labels, const struct nytprof_graph *graph,
-                        struct array *name)
+                        struct chars *name)
 {
     const struct profile *profile = graph->profile;
     for (size_t i = 0; i < graph->files.n; i++) {
-        const struct nytprof_place *place = array_at(&graph->files, i);
-        bool ok;
+        const struct nytprof_place *place = &graph->files.items[i];
         name->n = 0;
         if (place->file != 0)
-            ok = append_without_controls(name, profile_text(profile, place->file));
+            nytprof_append_plain(name, profile_text(profile, place->file));
         else if (place->module != 0)
-            ok = append_module(name, profile_text(profile, profile->modules[place->module].path));
+            append_module(name, profile_text(profile, profile->modules[place->module].path));
         else
-            ok = append_cstring(name, NYTPROF_NO_FILE);
-        if (!ok || !take_unique(labels, name, "", &labels->files[i + 1]))
+            append_cstring(name, NYTPROF_NO_FILE);
+        if (!take_unique(labels, name, "", &labels->files[i + 1]))
             return false;
     }
     return true;
 }
 
-/* ---- subs -------------------------------------------------------------------------------------
- */
+/* ---- subs ---- */
 
 /* By which two functions of one name can be told apart. */
 static void make_suffix(const struct nytprof_graph *graph, uint32_t function, uint64_t vaddr,
@@ -89,8 +77,8 @@ static void make_suffix(const struct nytprof_graph *graph, uint32_t function, ui
 {
     const struct profile *profile = graph->profile;
     const struct profile_function *f = &profile->functions[function];
-    struct text file = nytprof_base_name(profile_text(profile, f->file));
-    struct text object = nytprof_base_name(profile_text(profile, profile->modules[f->module].path));
+    struct text file = text_base_name(profile_text(profile, f->file));
+    struct text object = text_base_name(profile_text(profile, profile->modules[f->module].path));
     out[0] = '\0';
     if (f->file != 0)
         snprintf(out, out_bytes, " [%.*s:%" PRIu32 "]", (int)(file.length & 0x7f), file.bytes,
@@ -99,13 +87,13 @@ static void make_suffix(const struct nytprof_graph *graph, uint32_t function, ui
         snprintf(out, out_bytes, " [%.*s+0x%" PRIx64 "]", (int)(object.length & 0x7f), object.bytes,
                  vaddr);
     for (char *c = out; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f || *c == ';' || *c == '<')
+        if (char_is_control(*c) || *c == ';' || *c == '<')
             *c = ' ';
     }
 }
 
 static bool label_subs(struct nytprof_labels *labels, const struct nytprof_graph *graph,
-                       struct array *name)
+                       struct chars *name)
 {
     const struct profile *profile = graph->profile;
     uint64_t *vaddrs = arena_array(labels->arena, profile->n_functions, sizeof *vaddrs);
@@ -123,13 +111,12 @@ static bool label_subs(struct nytprof_labels *labels, const struct nytprof_graph
             continue;
         struct text object = {.bytes = ""};
         if (function->module != graph->program)
-            object =
-                nytprof_base_name(profile_text(profile, profile->modules[function->module].path));
+            object = text_base_name(profile_text(profile, profile->modules[function->module].path));
         char suffix[256];
         make_suffix(graph, i, vaddrs[i], suffix, sizeof suffix);
         name->n = 0;
-        if (!nytprof_name_encode(profile_text(profile, function->name), object, name) ||
-            !take_unique(labels, name, suffix, &labels->subs[i]))
+        nytprof_name_encode(profile_text(profile, function->name), object, name);
+        if (!take_unique(labels, name, suffix, &labels->subs[i]))
             return false;
     }
     return true;
@@ -138,9 +125,8 @@ static bool label_subs(struct nytprof_labels *labels, const struct nytprof_graph
 bool nytprof_labels_init(struct nytprof_labels *labels, const struct nytprof_graph *graph,
                          struct err *err)
 {
-    struct array name;
+    struct chars name = {0};
     uint32_t root;
-    array_init(&name, 1);
     *labels = (struct nytprof_labels){.arena = arena_create()};
     bool ok = labels->arena != NULL;
     if (ok) {
@@ -151,16 +137,16 @@ bool nytprof_labels_init(struct nytprof_labels *labels, const struct nytprof_gra
     }
     ok = ok && labels->texts != NULL && labels->files != NULL && labels->subs != NULL &&
          intern_add(labels->texts, NYTPROF_ROOT_SUB, strlen(NYTPROF_ROOT_SUB), &root) &&
-         nytprof_map_set(&labels->used, root, 0, 1) && label_files(labels, graph, &name) &&
+         map_set(&labels->used, root, 0, 1) && label_files(labels, graph, &name) &&
          label_subs(labels, graph, &name);
-    array_deinit(&name);
+    chars_deinit(&name);
     return ok || err_fail_memory(err);
 }
 
 void nytprof_labels_deinit(struct nytprof_labels *labels)
 {
-    nytprof_map_deinit(&labels->used);
-    nytprof_map_deinit(&labels->repeats);
+    map_deinit(&labels->used);
+    map_deinit(&labels->repeats);
     intern_destroy(labels->texts);
     arena_destroy(labels->arena);
 }

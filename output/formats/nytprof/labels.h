@@ -1,17 +1,20 @@
-/* labels.h - the names a real NYTProf stream gives to files and functions: each once, as
- * Perl keys everything by name. */
-#ifndef SAMPLER_OUTPUT_FORMATS_NYTPROF_LABELS_H
-#define SAMPLER_OUTPUT_FORMATS_NYTPROF_LABELS_H
+/* labels.h - the names a real NYTProf stream gives to files and functions: each once, as Perl keys everything by name.
+ *
+ * Two static functions of one name are two functions here but would be one sub there, so the second gets its place after
+ * its name (` [file.c:12]`, ` [object+0x34]`), and where that is taken as well a number. nytprof_name_bare undoes it.
+ * Labels follow from the profile alone: the same program gives the same ones in each run, and nytprofmerge joins them. */
+#ifndef SAMPLER_NYTPROF_LABELS_H
+#define SAMPLER_NYTPROF_LABELS_H
 
 #include "formats/nytprof/graph.h"
 
 struct nytprof_labels {
     struct arena *arena;
     struct intern *texts;
-    uint32_t *files;            /* by fid; id in texts                                    */
-    uint32_t *subs;             /* by function; id in texts, of functions with a fid only */
-    struct nytprof_map used;    /* (text, 0)                                   */
-    struct nytprof_map repeats; /* (text, 0) -> number of the last repeat      */
+    uint32_t *files;    /* by fid; id in texts                                    */
+    uint32_t *subs;     /* by function; id in texts, of functions with a fid only */
+    struct map used;    /* (text, 0)                                              */
+    struct map repeats; /* (text, 0) -> number of the last repeat                 */
 };
 
 /* The sub that called the outermost functions, by Perl's custom. */

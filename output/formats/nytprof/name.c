@@ -1,19 +1,15 @@
-/* name.c - see name.h. */
+/* name.c - see formats/nytprof/name.h.
+ *
+ * One pass from left to right that knows how deep in brackets it is. What makes names of C++ hard are operators, whose
+ * `<`, `>`, `(` and `[` are no brackets: operator_length steps over them. */
 #include "formats/nytprof/name.h"
 
 #include <string.h>
 
-#include "text/utf8.h"
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* As in an identifier; bytes of non-ASCII letters are taken for that. */
 static bool is_word(char c)
 {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
+    return char_is_letter(c) || char_is_digit(c) || c == '_' || (c & 0x80) != 0;
 }
 
 static bool is_one_of(char c, const char *set)
@@ -21,36 +17,9 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-static bool is_control(char c)
+static bool starts_at(struct text text, size_t at, const char *word)
 {
-    return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
-static bool push(struct array *out, char c)
-{
-    char *item = array_push(out);
-    if (item != NULL)
-        *item = c;
-    return item != NULL;
-}
-
-bool nytprof_append(struct array *out, const char *bytes, size_t length)
-{
-    size_t i = 0;
-    for (; i < length && out->n + (length - i) > out->n_reserved; i++) { /* it grows on the way */
-        if (!push(out, bytes[i]))
-            return false;
-    }
-    if (i < length)
-        memcpy((char *)out->items + out->n, bytes + i, length - i);
-    out->n += length - i;
-    return true;
-}
-
-static bool starts_with(struct text text, size_t at, const char *word)
-{
-    size_t length = strlen(word);
-    return text.length - at >= length && memcmp(text.bytes + at, word, length) == 0;
+    return text_starts(text_from(text, at), word);
 }
 
 /* Length of an `operator...` token at `at`, 0 if there is none: its `<`, `(`, `[` are no brackets.
@@ -61,11 +30,11 @@ static size_t operator_length(struct text text, size_t at)
         "<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=", "->", "()", "[]", "<", ">"};
     static const char word[] = "operator";
     size_t end = at + sizeof word - 1;
-    if (text.bytes[at] != word[0] || !starts_with(text, at, word) ||
+    if (text.bytes[at] != word[0] || !starts_at(text, at, word) ||
         (at > 0 && is_word(text.bytes[at - 1])) || (end < text.length && is_word(text.bytes[end])))
         return 0;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
-        if (starts_with(text, end, signs[i]))
+        if (starts_at(text, end, signs[i]))
             return end + strlen(signs[i]) - at;
     }
     return end - at;
@@ -97,7 +66,7 @@ static size_t find_tail(struct text name)
     size_t tail = 0;
     for (size_t i = 0; i < name.length;) {
         size_t n = operator_length(name, i);
-        if (n == 0 && starts_with(name, i, "::")) {
+        if (n == 0 && starts_at(name, i, "::")) {
             n = 2;
             tail = depth == 0 ? i + 2 : tail;
         } else if (n == 0) {
@@ -109,75 +78,74 @@ static size_t find_tail(struct text name)
     return tail;
 }
 
-/* Appends with the characters that no name may have replaced. */
-static bool append_clean(struct array *out, struct text text)
+void nytprof_append_plain(struct chars *out, struct text text)
 {
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.bytes[i];
-        if (is_control(c))
-            c = ' ';
-        if (!push(out, (char)(c == ';' ? ',' : c)))
-            return false;
-    }
-    return true;
+    for (size_t i = 0; i < text.length; i++)
+        chars_push(out, (char)(char_is_control(text.bytes[i]) ? ' ' : text.bytes[i]));
+}
+
+/* Appends with the characters that no name may have replaced. */
+static void append_clean(struct chars *out, struct text text)
+{
+    size_t first = out->n;
+    nytprof_append_plain(out, text);
+    for (size_t i = first; i < out->n; i++)
+        out->items[i] = (char)(out->items[i] == ';' ? ',' : out->items[i]);
+}
+
+static bool begins_markup(struct text name, size_t at)
+{
+    return at < name.length && (char_is_letter(name.bytes[at]) || is_one_of(name.bytes[at], "/!?"));
 }
 
 /* Appends `name` with `::` in brackets as `.` and the blanks behind `<`. */
-static bool append_bracketed(struct array *out, struct text name)
+static void append_bracketed(struct chars *out, struct text name)
 {
     size_t depth = 0;
     for (size_t i = 0; i < name.length;) {
         size_t n = operator_length(name, i);
-        bool ok;
-        if (n == 0 && starts_with(name, i, "::")) {
+        if (n == 0 && starts_at(name, i, "::")) {
             n = 2;
-            ok = depth == 0 ? nytprof_append(out, "::", 2) : push(out, '.');
+            chars_append(out, depth == 0 ? "::" : ".", depth == 0 ? 2 : 1);
         } else {
             depth = n == 0 ? next_depth(depth, name.bytes[i]) : depth;
             n = n == 0 ? 1 : n;
-            ok = nytprof_append(out, name.bytes + i, n);
+            chars_append(out, name.bytes + i, n);
         }
         i += n;
-        bool is_markup = i < name.length && name.bytes[i - 1] == '<' &&
-                         (is_letter(name.bytes[i]) || is_one_of(name.bytes[i], "/!?"));
-        if (!ok || (is_markup && !push(out, ' ')))
-            return false;
+        if (name.bytes[i - 1] == '<' && begins_markup(name, i))
+            chars_push(out, ' ');
     }
-    return true;
 }
 
-bool nytprof_name_encode(struct text name, struct text object, struct array *out)
+void nytprof_name_encode(struct text name, struct text object, struct chars *out)
 {
-    struct array clean;
-    array_init(&clean, 1);
-    bool ok = append_clean(&clean, name) && (clean.n != 0 || nytprof_append(&clean, "??", 2));
+    struct chars clean = {0};
+    struct chars packaged = {0};
+    append_clean(&clean, name.length != 0 ? name : text_make("??"));
     struct text whole = {.bytes = clean.items, .length = clean.n};
-    size_t tail = ok ? find_tail(whole) : 0;
+    size_t tail = find_tail(whole);
     size_t head = 0; /* Perl warns of names that begin with `::` */
     while (head < whole.length && whole.bytes[head] == ':')
         head++;
-    struct array packaged;
-    array_init(&packaged, 1);
-    if (ok && tail <= head) {
-        if (object.length != 0)
-            ok = append_clean(&packaged, object);
-        else
-            ok = nytprof_append(&packaged, "main", 4);
-        ok = ok && nytprof_append(&packaged, "::", 2);
+    if (tail <= head) {
+        append_clean(&packaged, object.length != 0 ? object : text_make("main"));
+        chars_append(&packaged, "::", 2);
     }
-    ok = ok && nytprof_append(&packaged, whole.bytes + head, whole.length - head) &&
-         (tail < whole.length || nytprof_append(&packaged, "??", 2)) &&
-         append_bracketed(out, (struct text){.bytes = packaged.items, .length = packaged.n});
-    array_deinit(&clean);
-    array_deinit(&packaged);
-    return ok;
+    chars_append(&packaged, whole.bytes + head, whole.length - head);
+    if (tail >= whole.length)
+        chars_append(&packaged, "??", 2);
+    append_bracketed(out, (struct text){.bytes = packaged.items, .length = packaged.n});
+    out->no_memory = out->no_memory || clean.no_memory || packaged.no_memory;
+    chars_deinit(&clean);
+    chars_deinit(&packaged);
 }
 
 /* Length of the package nytprof_name_encode puts in front, with its `::`: `main`, a name with a dot
  * in it, or one in square brackets. */
 static size_t package_length(struct text name)
 {
-    if (starts_with(name, 0, "main::"))
+    if (starts_at(name, 0, "main::"))
         return 6;
     size_t end = 0;
     if (name.length != 0 && name.bytes[0] == '[') {
@@ -189,7 +157,7 @@ static size_t package_length(struct text name)
             has_dot = has_dot || name.bytes[end] == '.';
         end = has_dot ? end : 0;
     }
-    return end != 0 && starts_with(name, end, "::") ? end + 2 : 0;
+    return end != 0 && starts_at(name, end, "::") ? end + 2 : 0;
 }
 
 /* Whether the `.` at `at` was a `::`. */
@@ -203,122 +171,55 @@ static bool was_colons(struct text name, size_t at)
            ((is_word(after) && !(after >= '0' && after <= '9')) || is_one_of(after, "~{(*"));
 }
 
-bool nytprof_name_decode(struct text name, struct array *out)
+void nytprof_name_decode(struct text name, struct chars *out)
 {
     size_t depth = 0;
     for (size_t i = package_length(name); i < name.length;) {
         size_t n = operator_length(name, i);
         depth = n == 0 ? next_depth(depth, name.bytes[i]) : depth;
         n = n == 0 ? 1 : n;
-        bool ok = depth != 0 && n == 1 && was_colons(name, i)
-                      ? nytprof_append(out, "::", 2)
-                      : nytprof_append(out, name.bytes + i, n);
+        if (depth != 0 && n == 1 && was_colons(name, i))
+            chars_append(out, "::", 2);
+        else
+            chars_append(out, name.bytes + i, n);
         i += n;
-        if (i + 1 < name.length && name.bytes[i - 1] == '<' && name.bytes[i] == ' ' &&
-            (is_letter(name.bytes[i + 1]) || is_one_of(name.bytes[i + 1], "/!?")))
+        if (starts_at(name, i, " ") && name.bytes[i - 1] == '<' && begins_markup(name, i + 1))
             i++;
-        if (!ok)
-            return false;
     }
-    return true;
 }
 
-/* Whether all of `text` is `part`, but for a package in front and what tells namesakes apart. */
-static bool has_part(struct text text, struct text part)
+/* ---- namesakes ---- */
+
+static bool is_hex(char c)
 {
-    const char *at = text.bytes;
-    const char *end = text.bytes + text.length;
-    for (unsigned n_tries = 0; n_tries < 8 && part.length != 0; n_tries++, at++) {
-        at = memmem(at, (size_t)(end - at), part.bytes, part.length);
-        if (at == NULL) /* few tries, each linear */
-            return false;
-        const char *rest = at + part.length;
-        bool begins = at == text.bytes || (at - text.bytes >= 2 && at[-1] == ':' && at[-2] == ':');
-        bool ends = rest == end ||
-                    (end - rest >= 2 && rest[0] == ' ' && (rest[1] == '[' || rest[1] == '#'));
-        if (begins && ends)
-            return true;
-    }
-    return false;
+    return char_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-bool nytprof_name_fits(struct text sub, struct text name, bool *fits)
+/* `text` without the digits at its end. */
+static struct text without_digits(struct text text, bool (*is_one)(char c))
 {
-    struct array encoded;
-    if (name.length != 0 && has_part(sub, name)) { /* most need no change but a package */
-        *fits = true;
-        return true;
-    }
-    array_init(&encoded, 1);
-    bool ok = nytprof_name_encode(name, (struct text){.bytes = ""}, &encoded);
-    if (ok) {
-        struct text bare = {.bytes = encoded.items, .length = encoded.n};
-        if (starts_with(bare, 0, "main::")) { /* a package put in front may be another */
-            bare.bytes += 6;
-            bare.length -= 6;
-        }
-        *fits = has_part(sub, bare);
-    }
-    array_deinit(&encoded);
-    return ok;
+    while (text.length > 0 && is_one(text.bytes[text.length - 1]))
+        text.length--;
+    return text;
 }
 
-bool nytprof_path_fits(struct text label, struct text path)
+struct text nytprof_name_bare(struct text label)
 {
-    size_t from = 0;
-    size_t at = 0;
-    if (label.length != 0 && label.bytes[0] == '[') {
-        for (size_t i = 0; i < path.length; i++)
-            from = path.bytes[i] == '/' ? i + 1 : from;
-        at = from < path.length && path.bytes[from] == '[' ? 0 : 1;
-    }
-    if (label.length - at < path.length - from)
-        return false;
-    for (size_t i = from; i < path.length; i++, at++) {
-        if (label.bytes[at] != (is_control(path.bytes[i]) ? ' ' : path.bytes[i]))
-            return false;
-    }
-    return true;
-}
-
-bool nytprof_line_encode(struct text text, struct array *out)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    for (size_t i = 0; i < text.length;) {
-        bool is_valid;
-        size_t n = utf8_next(text.bytes + i, text.length - i, &is_valid);
-        bool is_plain = is_valid && !is_control(text.bytes[i]) && text.bytes[i] != '%';
-        if (is_plain && !nytprof_append(out, text.bytes + i, n))
-            return false;
-        for (size_t k = i; !is_plain && k < i + n; k++) {
-            unsigned char byte = (unsigned char)text.bytes[k];
-            char escape[] = {'%', digits[byte >> 4], digits[byte & 15]};
-            if (!nytprof_append(out, escape, sizeof escape))
-                return false;
-        }
-        i += n;
-    }
-    return true;
-}
-
-static unsigned digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return (unsigned)(c - '0');
-    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
-}
-
-bool nytprof_line_decode(struct text text, struct array *out)
-{
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.bytes[i];
-        if (c == '%' && text.length - i > 2 && digit_value(text.bytes[i + 1]) < 16 &&
-            digit_value(text.bytes[i + 2]) < 16) {
-            c = (char)(digit_value(text.bytes[i + 1]) << 4 | digit_value(text.bytes[i + 2]));
-            i += 2;
-        }
-        if (!push(out, c))
-            return false;
-    }
-    return true;
+    struct text bare = label;
+    struct text rest = without_digits(label, char_is_digit);
+    if (rest.length < label.length && text_ends(rest, " #"))
+        bare.length = rest.length - 2;
+    if (!text_ends(bare, "]"))
+        return bare;
+    struct text inner = {.bytes = bare.bytes, .length = bare.length - 1};
+    struct text before_line = without_digits(inner, char_is_digit);
+    struct text before_vaddr = without_digits(inner, is_hex);
+    bool has_line = before_line.length < inner.length && text_ends(before_line, ":");
+    bool has_vaddr = before_vaddr.length < inner.length && text_ends(before_vaddr, "+0x");
+    size_t at = has_line || has_vaddr ? bare.length : 0;
+    while (at > 0 && !starts_at(bare, at, " ["))
+        at--;
+    if (at > 0)
+        bare.length = at;
+    return bare;
 }

@@ -1,15 +1,18 @@
-/* nytprof.h - the two formats called NYTProf: docs/formats/nytprof.md,
- * docs/formats/nytprof-chunked.md.
+/* nytprof.h - the two formats called NYTProf: docs/formats/nytprof.md, docs/formats/nytprof-chunked.md.
  *
  *   nytprof           the stream that Perl's nytprofhtml and its kin read
- *                     read:  stream.h -> content.h -> read/read.c,
- * dump.c write: write/write.c (what) -> write/encode.h (bytes), name.h
- *   nytprof-chunked   framed chunks: chunked/chunked.h
+ *                       records  record.h      the table of them, for all below
+ *                       read     stream.h (bytes) -> content.h, collect.h (sums) -> read.c
+ *                       dump     stream.h -> content.h -> dump/dump.c
+ *                       write    graph.h, ticks.h (sums) -> labels.h, name.h (names) -> write.c (what) -> encode.h (bytes)
+ *   nytprof-chunked   framed chunks
+ *                       read     chunked/chunked.h -> chunked/read.c
+ *                       write    graph.h, ticks.h -> chunked/write.c
  *
  * Either reader, given a file of the other dialect, hands it to the other: the first lines are the
  * same, and so may be the files' extension. */
-#ifndef SAMPLER_OUTPUT_FORMATS_NYTPROF_NYTPROF_H
-#define SAMPLER_OUTPUT_FORMATS_NYTPROF_NYTPROF_H
+#ifndef SAMPLER_NYTPROF_H
+#define SAMPLER_NYTPROF_H
 
 #include "formats/format.h"
 

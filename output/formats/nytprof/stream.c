@@ -1,11 +1,13 @@
-/* stream.c - see stream.h.
+/* stream.c - see formats/nytprof/stream.h; records are read by the table of record.h.
  *
  *     file bytes --(plain)--------------------------------> cursor -> one record
  *                --(after `z`)--> inflate -> window ------->
  *
  * A record is parsed from where it starts; when the window ends in the middle of it, the window is
  * moved up and filled further, and the record is parsed again from its start. The window at least
- * doubles each time, so this stays linear. */
+ * doubles each time, so this stays linear.
+ *
+ * Times of lines, most records of most files, have a way of their own (next_time): no table, no cursor. */
 #include "formats/nytprof/stream.h"
 
 #include <stdlib.h>
@@ -73,8 +75,7 @@ uint32_t nytprof_stream_minor(const struct nytprof_stream *stream)
     return stream->minor;
 }
 
-/* ---- numbers and texts ------------------------------------------------------------------------
- */
+/* ---- numbers and texts ---- */
 
 /* The first thing found wrong with the record; fails the cursor so that parsing comes to its end.
  */
@@ -167,9 +168,9 @@ static struct text read_line(struct cursor *c)
     return text;
 }
 
-/* ---- records ----------------------------------------------------------------------------------
- */
+/* ---- records ---- */
 
+/* The text before the `=` and behind it. */
 static void read_pair(struct cursor *c, struct nytprof_record *record)
 {
     struct text line = read_line(c);
@@ -179,84 +180,38 @@ static void read_pair(struct cursor *c, struct nytprof_record *record)
     if (equals == NULL)
         return;
     record->text.length = (size_t)(equals - line.bytes);
-    record->other.bytes = equals + 1;
-    record->other.length = line.length - record->text.length - 1;
+    record->other = text_from(line, record->text.length + 1);
 }
 
-static void read_file(struct nytprof_stream *stream, struct cursor *c,
-                      struct nytprof_record *record)
+static void read_field(struct nytprof_stream *stream, struct cursor *c,
+                       const struct nytprof_field *field, struct nytprof_record *record)
 {
-    record->fid = read_u32(c);
-    record->eval_fid = read_u32(c);
-    record->eval_line = read_u32(c);
-    record->flags = read_u32(c);
-    record->size_bytes = read_u32(c);
-    record->mtime = read_u32(c);
-    record->text = read_text(stream, c, &record->text_is_utf8);
-}
-
-static void read_sub(struct nytprof_stream *stream, struct cursor *c, struct nytprof_record *record)
-{
-    record->fid = read_u32(c);
-    record->text = read_text(stream, c, &record->text_is_utf8);
-    record->line = read_u32(c);
-    record->last_line = read_u32(c);
-}
-
-static void read_edge(struct nytprof_stream *stream, struct cursor *c,
-                      struct nytprof_record *record)
-{
-    bool caller_is_utf8 = false;
-    record->fid = read_u32(c);
-    record->line = read_u32(c);
-    record->other = read_text(stream, c, &caller_is_utf8);
-    record->count = read_u32(c);
-    record->inclusive = read_double(c);
-    record->exclusive = read_double(c);
-    record->recursive = read_double(c);
-    record->depth = read_u32(c);
-    record->text = read_text(stream, c, &record->text_is_utf8);
-}
-
-static void read_time(struct cursor *c, struct nytprof_record *record)
-{
-    record->ticks = (int32_t)read_u32(c);
-    record->fid = read_u32(c);
-    record->line = read_u32(c);
-    if (record->tag != NYTPROF_BLOCK_TIME)
-        return;
-    record->block_line = read_u32(c);
-    record->sub_line = read_u32(c);
-}
-
-static void read_process(struct cursor *c, struct nytprof_record *record)
-{
-    record->pid = read_u32(c);
-    if (record->tag == NYTPROF_PROCESS_START)
-        record->ppid = read_u32(c);
-    record->time = read_double(c);
-}
-
-static void read_call(struct nytprof_stream *stream, struct cursor *c,
-                      struct nytprof_record *record)
-{
-    if (record->tag == NYTPROF_ENTRY) {
-        record->fid = read_u32(c);
-        record->line = read_u32(c);
-        return;
+    void *member = (char *)record + field->offset;
+    bool other_is_utf8;
+    switch (field->wire) {
+    case NYTPROF_WIRE_U32:
+        *(uint32_t *)member = read_u32(c);
+        break;
+    case NYTPROF_WIRE_I32:
+        *(int32_t *)member = (int32_t)read_u32(c);
+        break;
+    case NYTPROF_WIRE_F64:
+        *(double *)member = read_double(c);
+        break;
+    case NYTPROF_WIRE_TEXT:
+        *(struct text *)member =
+            read_text(stream, c, member == &record->text ? &record->text_is_utf8 : &other_is_utf8);
+        break;
+    case NYTPROF_WIRE_LINE:
+        *(struct text *)member = read_line(c);
+        break;
+    case NYTPROF_WIRE_KEY:
+        read_pair(c, record);
+        break;
+    case NYTPROF_WIRE_VALUE:
+    case NYTPROF_WIRE_NONE:
+        break;
     }
-    record->depth = read_u32(c);
-    record->inclusive = read_double(c);
-    record->exclusive = read_double(c);
-    record->text = read_text(stream, c, &record->text_is_utf8);
-}
-
-static void read_source(struct nytprof_stream *stream, struct cursor *c,
-                        struct nytprof_record *record)
-{
-    record->fid = read_u32(c);
-    record->line = read_u32(c);
-    record->text = read_text(stream, c, &record->text_is_utf8);
 }
 
 static void read_record(struct nytprof_stream *stream, struct cursor *c,
@@ -264,51 +219,16 @@ static void read_record(struct nytprof_stream *stream, struct cursor *c,
 {
     uint64_t offset = cursor_offset(c);
     uint8_t tag = cursor_u8(c);
+    const struct nytprof_kind *kind = nytprof_kind_of(tag);
     record->tag = (enum nytprof_tag)tag;
-    switch (tag) {
-    case NYTPROF_COMMENT:
-        record->text = read_line(c);
-        break;
-    case NYTPROF_ATTRIBUTE:
-    case NYTPROF_OPTION:
-        read_pair(c, record);
-        break;
-    case NYTPROF_PROCESS_START:
-    case NYTPROF_PROCESS_END:
-        read_process(c, record);
-        break;
-    case NYTPROF_FILE:
-        read_file(stream, c, record);
-        break;
-    case NYTPROF_LINE_TIME:
-    case NYTPROF_BLOCK_TIME:
-        read_time(c, record);
-        break;
-    case NYTPROF_DISCOUNT:
-    case NYTPROF_COMPRESSED:
-        break;
-    case NYTPROF_SOURCE:
-        read_source(stream, c, record);
-        break;
-    case NYTPROF_SUB:
-        read_sub(stream, c, record);
-        break;
-    case NYTPROF_EDGE:
-        read_edge(stream, c, record);
-        break;
-    case NYTPROF_ENTRY:
-    case NYTPROF_RETURN:
-        read_call(stream, c, record);
-        break;
-    default:
+    if (kind == NULL)
         mark_bad(stream, c, offset, "expected a record, which begins with one of :!#Pp@+*-Ssc<>z",
                  tag);
-        break;
-    }
+    for (size_t i = 0; kind != NULL && kind->fields[i].name != NULL; i++)
+        read_field(stream, c, &kind->fields[i], record);
 }
 
-/* ---- the window -------------------------------------------------------------------------------
- */
+/* ---- the window ---- */
 
 static bool inflate_start(struct nytprof_stream *stream, struct err *err)
 {

@@ -2,8 +2,8 @@
  *
  * Layout and variants: docs/formats/nytprof-chunked.md. Texts are views of the file, which must
  * outlive this. Context: one thread at a time, not signal safe. */
-#ifndef SAMPLER_OUTPUT_FORMATS_NYTPROF_CHUNKED_CHUNKED_H
-#define SAMPLER_OUTPUT_FORMATS_NYTPROF_CHUNKED_CHUNKED_H
+#ifndef SAMPLER_NYTPROF_CHUNKED_H
+#define SAMPLER_NYTPROF_CHUNKED_H
 
 #include "array.h"
 #include "err.h"

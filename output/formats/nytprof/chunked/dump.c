@@ -1,7 +1,7 @@
 /* dump.c - a file of the chunked NYTProf dialect as JSON. The members are those of
  * docs/formats/nytprof-chunked.md. */
 #include "formats/nytprof/chunked/chunked.h"
-#include "formats/nytprof/json.h"
+#include "formats/nytprof/dump/json.h"
 #include "formats/nytprof/nytprof.h"
 
 static void dump_pairs(struct nytprof_json *out, const char *key, const struct array *pairs)

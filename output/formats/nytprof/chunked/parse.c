@@ -1,4 +1,5 @@
-/* parse.c - see chunked.h. */
+/* parse.c - see formats/nytprof/chunked/chunked.h. A chunk does not say of which variant it is: that follows
+ * from its length, from what divides it without a rest, and from values that cannot be (docs/formats/nytprof-chunked.md). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,7 @@ struct chunk {
     bool is_raw; /* a process chunk without its length */
 };
 
-/* ---- banner -----------------------------------------------------------------------------------
- */
+/* ---- banner ---- */
 
 static bool add_pair(struct array *pairs, struct text line, uint64_t offset, struct err *err)
 {
@@ -41,20 +41,11 @@ static bool add_pair(struct array *pairs, struct text line, uint64_t offset, str
     return true;
 }
 
-static int compare_keys(const struct chunked_pair *left, const struct chunked_pair *right)
-{
-    size_t n = left->key.length < right->key.length ? left->key.length : right->key.length;
-    int order = memcmp(left->key.bytes, right->key.bytes, n);
-    if (order != 0)
-        return order;
-    return (left->key.length > right->key.length) - (left->key.length < right->key.length);
-}
-
 static int compare_pairs(const void *a, const void *b)
 {
     const struct chunked_pair *left = a;
     const struct chunked_pair *right = b;
-    int order = compare_keys(left, right);
+    int order = text_compare(left->key, right->key);
     return order != 0 ? order : (left->order > right->order) - (left->order < right->order);
 }
 
@@ -67,7 +58,7 @@ static void settle_pairs(struct array *pairs)
     qsort(items, pairs->n, sizeof *items, compare_pairs);
     size_t n = 0;
     for (size_t i = 0; i < pairs->n; i++) {
-        if (i + 1 == pairs->n || compare_keys(&items[i], &items[i + 1]) != 0)
+        if (i + 1 == pairs->n || text_compare(items[i].key, items[i + 1].key) != 0)
             items[n++] = items[i];
     }
     pairs->n = n;
@@ -101,8 +92,7 @@ static bool parse_banner(struct cursor *in, struct chunked_content *content, str
     return true;
 }
 
-/* ---- chunks -----------------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
 static bool is_tag(const struct cursor *in, size_t ahead, const char *tags)
 {
@@ -396,7 +386,7 @@ struct text chunked_content_attribute(const struct chunked_content *content, con
 {
     for (size_t i = 0; i < content->attributes.n; i++) {
         const struct chunked_pair *pair = array_at(&content->attributes, i);
-        if (pair->key.length == strlen(key) && memcmp(pair->key.bytes, key, strlen(key)) == 0)
+        if (text_is(pair->key, key))
             return pair->value;
     }
     return (struct text){.bytes = ""};

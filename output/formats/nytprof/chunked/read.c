@@ -19,10 +19,10 @@ __extension__ typedef unsigned __int128 u128;
 struct reader {
     struct chunked_content content;
     struct profile_builder *builder;
-    struct nytprof_map subs;      /* (sid, 0) -> row of content.subs       */
-    struct nytprof_map files;     /* (fid, 0) -> row of content.files      */
-    struct nytprof_map functions; /* (sid, 0) -> function                  */
-    struct array buffer;          /* of char                               */
+    struct map subs;      /* (sid, 0) -> row of content.subs       */
+    struct map files;     /* (fid, 0) -> row of content.files      */
+    struct map functions; /* (sid, 0) -> function                  */
+    struct chars buffer;
     uint64_t ticks_per_second;
     uint32_t thread;
     bool no_memory;
@@ -44,8 +44,8 @@ static uint64_t ticks_to_ns(const struct reader *r, uint64_t ticks)
 
 static uint32_t file_text(struct reader *r, uint32_t fid)
 {
-    uint32_t row = nytprof_map_find(&r->files, fid, 0);
-    if (row == UINT32_MAX)
+    uint32_t row = map_find(&r->files, fid, 0);
+    if (row == MAP_NONE)
         return 0;
     return text_of(r, ((const struct chunked_file *)array_at(&r->content.files, row))->path);
 }
@@ -66,12 +66,12 @@ static uint32_t file_function(struct reader *r, uint32_t fid)
 
 static uint32_t sub_function(struct reader *r, uint32_t sid)
 {
-    uint32_t known = nytprof_map_find(&r->functions, sid, 0);
-    if (known != UINT32_MAX)
+    uint32_t known = map_find(&r->functions, sid, 0);
+    if (known != MAP_NONE)
         return known;
     struct profile_function function = {.name = 0};
-    uint32_t row = nytprof_map_find(&r->subs, sid, 0);
-    if (row == UINT32_MAX) {
+    uint32_t row = map_find(&r->subs, sid, 0);
+    if (row == MAP_NONE) {
         char name[32];
         snprintf(name, sizeof name, "sub %" PRIu32, sid);
         function.name = profile_add_cstring(r->builder, name);
@@ -84,7 +84,7 @@ static uint32_t sub_function(struct reader *r, uint32_t sid)
         }
     }
     uint32_t id = profile_add_function(r->builder, &function);
-    if (!nytprof_map_set(&r->functions, sid, 0, id))
+    if (!map_set(&r->functions, sid, 0, id))
         r->no_memory = true;
     return id;
 }
@@ -104,12 +104,11 @@ static void add_sample(struct reader *r, uint32_t stack, uint64_t weight_ns)
 
 static bool is_root(const struct reader *r, uint32_t sid)
 {
-    uint32_t row = nytprof_map_find(&r->subs, sid, 0);
-    if (sid != 0 || row == UINT32_MAX)
+    uint32_t row = map_find(&r->subs, sid, 0);
+    if (sid != 0 || row == MAP_NONE)
         return false;
     const struct chunked_sub *sub = array_at(&r->content.subs, row);
-    return sub->name.length == strlen(NYTPROF_CHUNKED_ROOT) &&
-           memcmp(sub->name.bytes, NYTPROF_CHUNKED_ROOT, sub->name.length) == 0;
+    return text_is(sub->name, NYTPROF_CHUNKED_ROOT);
 }
 
 static void read_calls(struct reader *r)
@@ -149,12 +148,12 @@ static bool index_rows(struct reader *r)
 {
     for (size_t i = 0; i < r->content.subs.n; i++) {
         const struct chunked_sub *sub = array_at(&r->content.subs, i);
-        if (!nytprof_map_set(&r->subs, sub->sid, 0, (uint32_t)i))
+        if (!map_set(&r->subs, sub->sid, 0, (uint32_t)i))
             return false;
     }
     for (size_t i = 0; i < r->content.files.n; i++) {
         const struct chunked_file *file = array_at(&r->content.files, i);
-        if (!nytprof_map_set(&r->files, file->fid, 0, (uint32_t)i))
+        if (!map_set(&r->files, file->fid, 0, (uint32_t)i))
             return false;
     }
     return true;
@@ -178,7 +177,7 @@ static bool read_ticks_per_second(struct reader *r, struct err *err)
         return true;
     for (size_t i = 0; i < text.length; i++) {
         char c = text.bytes[i];
-        if (c < '0' || c > '9' || number > UINT32_MAX)
+        if (!char_is_digit(c) || number > UINT32_MAX)
             return err_fail(err, ERR_FORMAT, 0, "attribute ticks_per_sec is no number");
         number = number * 10 + (uint64_t)(c - '0');
     }
@@ -213,7 +212,6 @@ bool nytprof_read_chunked(const uint8_t *data, size_t size_bytes,
                           struct profile **out, struct err *err)
 {
     struct reader r = {.thread = 0};
-    array_init(&r.buffer, 1);
     if (!profile_builder_create(&r.builder, err))
         return false;
     bool ok = chunked_content_parse(data, size_bytes, &r.content, err) &&
@@ -240,10 +238,10 @@ bool nytprof_read_chunked(const uint8_t *data, size_t size_bytes,
         format_note(notes, "%" PRIu64 " bytes behind the last chunk were not read",
                     r.content.trailing_bytes);
     chunked_content_deinit(&r.content);
-    nytprof_map_deinit(&r.subs);
-    nytprof_map_deinit(&r.files);
-    nytprof_map_deinit(&r.functions);
-    array_deinit(&r.buffer);
+    map_deinit(&r.subs);
+    map_deinit(&r.files);
+    map_deinit(&r.functions);
+    chars_deinit(&r.buffer);
     if (!ok) {
         profile_builder_destroy(r.builder);
         return false;

@@ -8,7 +8,7 @@
 #include "formats/nytprof/graph.h"
 #include "formats/nytprof/name.h"
 #include "formats/nytprof/nytprof.h"
-#include "formats/nytprof/write/ticks.h"
+#include "formats/nytprof/ticks.h"
 #include "model/convert.h"
 
 #define ROW_BYTES 28U
@@ -18,16 +18,10 @@ struct writer {
     struct sink *out;
     struct nytprof_graph graph;
     struct nytprof_ticks ticks;
-    struct array buffer; /* of char */
+    struct chars buffer;
 };
 
-static void put_text(struct sink *out, struct text text)
-{
-    sink_write(out, text.bytes, text.length);
-}
-
-/* ---- banner -----------------------------------------------------------------------------------
- */
+/* ---- banner ---- */
 
 static struct text program_name(const struct profile *profile)
 {
@@ -36,28 +30,25 @@ static struct text program_name(const struct profile *profile)
         if (name.length != 0)
             return name;
     }
-    return (struct text){.bytes = "unknown", .length = 7};
+    return text_make("unknown");
 }
 
-static bool write_banner(struct writer *w)
+static void write_banner(struct writer *w)
 {
     const struct profile *profile = w->graph.profile;
     struct sink *out = w->out;
     w->buffer.n = 0;
-    if (!nytprof_line_encode(program_name(profile), &w->buffer))
-        return false;
+    nytprof_append_plain(&w->buffer, program_name(profile));
     sink_text(out, "NYTProf 5 0\n# Native profile written by Sampler\n:basetime=");
     sink_u64(out, profile->start_realtime_ns / 1000000000U);
     sink_text(out, "\n:application=");
-    put_text(out, (struct text){.bytes = w->buffer.items, .length = w->buffer.n});
+    sink_write(out, w->buffer.items, w->buffer.n);
     sink_text(out, "\n:nv_size=8\n:ticks_per_sec=");
     sink_u64(out, w->ticks.per_second);
     sink_text(out, "\n!subs=1\n!stmts=1\n!calls=1\n!compress=0\n\n");
-    return true;
 }
 
-/* ---- chunks -----------------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
 static void begin_chunk(struct writer *w, char tag, size_t n_payload)
 {
@@ -88,10 +79,10 @@ static size_t rows_in_chunk(size_t n_left)
 /* The file of `main` is number 0 here. */
 static void write_lines(struct writer *w)
 {
-    const struct array *lines = &w->graph.lines;
+    const struct nytprof_graph_lines *lines = &w->graph.lines;
     size_t in_chunk = 0;
     for (size_t i = 0; i < lines->n; i++, in_chunk--) {
-        const struct nytprof_graph_line *line = array_at(lines, i);
+        const struct nytprof_graph_line *line = &lines->items[i];
         if (in_chunk == 0) {
             in_chunk = rows_in_chunk(lines->n - i);
             begin_chunk(w, 'S', in_chunk * ROW_BYTES);
@@ -107,19 +98,12 @@ static void write_lines(struct writer *w)
 }
 
 /* Names are cleaned of control characters, by which readers know the layout. */
-static bool clean_name(struct writer *w, uint32_t function)
+static void clean_name(struct writer *w, uint32_t function)
 {
     const struct profile *profile = w->graph.profile;
     struct text name = profile_text(profile, profile->functions[function].name);
     w->buffer.n = 0;
-    for (size_t i = 0; i < name.length; i++) {
-        char c = name.bytes[i];
-        if ((unsigned char)c < 0x20 || c == 0x7f)
-            c = ' ';
-        if (!nytprof_append(&w->buffer, &c, 1))
-            return false;
-    }
-    return name.length != 0 || nytprof_append(&w->buffer, "??", 2);
+    nytprof_append_plain(&w->buffer, name.length != 0 ? name : text_make("??"));
 }
 
 /* sid 0 is NYTPROF_CHUNKED_ROOT, the others are functions + 1. */
@@ -143,8 +127,7 @@ static bool write_subs(struct writer *w, struct err *err)
     for (uint32_t i = 0; i < profile->n_functions; i++) {
         if (w->graph.fid_of_function[i] == 0)
             continue;
-        if (!clean_name(w, i))
-            return err_fail_memory(err);
+        clean_name(w, i);
         sink_u32le(w->out, i + 1);
         sink_u32le(w->out, 0);
         sink_write(w->out, w->buffer.items, w->buffer.n);
@@ -162,25 +145,22 @@ struct call {
     uint64_t exclusive;
 };
 
-static bool merge_edges(const struct nytprof_graph *graph, struct nytprof_map *rows,
-                        struct array *calls)
+VECTOR_DEFINE(calls, struct call)
+
+static bool merge_edges(const struct nytprof_graph *graph, struct map *rows, struct calls *calls)
 {
     for (size_t i = 0; i < graph->edges.n; i++) {
-        const struct nytprof_graph_edge *edge = array_at(&graph->edges, i);
+        const struct nytprof_graph_edge *edge = &graph->edges.items[i];
         uint32_t caller = edge->is_outermost ? 0 : edge->caller + 1;
-        uint32_t row = nytprof_map_find(rows, caller, edge->called);
-        if (row == UINT32_MAX) {
-            struct call *added = array_push(calls);
-            row = (uint32_t)(calls->n - 1);
-            if (added == NULL || !nytprof_map_set(rows, caller, edge->called, row))
-                return false;
-            added->caller = caller;
-            added->called = edge->called + 1;
-        }
-        struct call *call = array_at(calls, row);
-        call->n_samples = nytprof_add(call->n_samples, edge->n_samples);
-        call->inclusive = nytprof_add(call->inclusive, edge->inclusive);
-        call->exclusive = nytprof_add(call->exclusive, edge->exclusive);
+        uint32_t row = map_add(rows, caller, edge->called, (uint32_t)calls->n);
+        if (row == calls->n)
+            calls_push(calls, (struct call){.caller = caller, .called = edge->called + 1});
+        if (row >= calls->n)
+            return false;
+        struct call *call = &calls->items[row];
+        call->n_samples = add_saturated(call->n_samples, edge->n_samples);
+        call->inclusive = add_saturated(call->inclusive, edge->inclusive);
+        call->exclusive = add_saturated(call->exclusive, edge->exclusive);
     }
     return true;
 }
@@ -189,14 +169,13 @@ static bool merge_edges(const struct nytprof_graph *graph, struct nytprof_map *r
  * once. */
 static bool write_calls(struct writer *w)
 {
-    struct nytprof_map rows = {0};
-    struct array calls;
-    array_init(&calls, sizeof(struct call));
+    struct map rows = {0};
+    struct calls calls = {0};
     uint64_t *sums = calloc((size_t)w->graph.profile->n_functions + 1, sizeof *sums);
     bool ok = sums != NULL && merge_edges(&w->graph, &rows, &calls);
     size_t in_chunk = 0;
     for (size_t i = 0; ok && i < calls.n; i++, in_chunk--) {
-        const struct call *call = array_at(&calls, i);
+        const struct call *call = &calls.items[i];
         if (in_chunk == 0) {
             in_chunk = rows_in_chunk(calls.n - i);
             begin_chunk(w, 'C', in_chunk * ROW_BYTES);
@@ -210,8 +189,8 @@ static bool write_calls(struct writer *w)
     if (calls.n == 0)
         begin_chunk(w, 'C', 0);
     free(sums);
-    nytprof_map_deinit(&rows);
-    array_deinit(&calls);
+    map_deinit(&rows);
+    calls_deinit(&calls);
     return ok;
 }
 
@@ -219,14 +198,14 @@ static bool write_samples(const struct profile *profile, const struct format_not
                           struct sink *out, struct err *err)
 {
     struct writer w = {.out = out};
-    array_init(&w.buffer, 1);
     bool ok = nytprof_graph_init(&w.graph, profile, err);
     if (ok) {
         w.ticks = nytprof_ticks_make(&w.graph);
-        ok = write_banner(&w) || err_fail_memory(err);
+        write_banner(&w);
         write_process(&w);
         write_lines(&w);
-        ok = ok && write_subs(&w, err) && (write_calls(&w) || err_fail_memory(err));
+        ok = write_subs(&w, err) &&
+             ((write_calls(&w) && !w.buffer.no_memory) || err_fail_memory(err));
         begin_chunk(&w, 'E', 0);
     }
     if (ok && w.graph.n_idle != 0)
@@ -236,19 +215,17 @@ static bool write_samples(const struct profile *profile, const struct format_not
         format_note(notes, "nytprof-chunked: stacks are kept as pairs of caller and called, of all "
                            "threads together");
     nytprof_graph_deinit(&w.graph);
-    array_deinit(&w.buffer);
+    chars_deinit(&w.buffer);
     return ok;
 }
 
 bool nytprof_write_chunked(const struct profile *profile, const struct format_notes *notes,
                            struct sink *out, struct err *err)
 {
-    if (profile->n_samples != 0 || profile->n_spans <= 1)
-        return write_samples(profile, notes, out, err);
-    struct profile *samples;
-    if (!profile_spans_to_samples(profile, &samples, err))
-        return false;
-    bool ok = write_samples(samples, notes, out, err);
-    profile_destroy(samples);
+    struct profile *made;
+    const struct profile *samples;
+    bool ok = profile_with_samples(profile, &samples, &made, err) &&
+              write_samples(samples, notes, out, err);
+    profile_destroy(made);
     return ok;
 }

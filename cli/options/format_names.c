@@ -1,0 +1,66 @@
+/* format_names.c - see format_names.h. */
+#include "options/format_names.h"
+
+#include <string.h>
+
+#include "append.h"
+#include "options/options.h"
+#include "text.h"
+
+const struct format_name format_names[] = {
+    {"folded", {"collapsed", "folded"}},
+    {"diff-folded", {"diff.folded"}},
+    {"cpuprofile", {"cpuprofile"}},
+    {"chrome-trace", {"trace.json"}},
+    {"easyprofiler", {"prof"}},
+    {"nytprof", {"nytprof"}},
+    {"nytprof-chunked", {"nytprofc"}},
+    {"htdump", {"htdump"}},
+    {NULL, {NULL}},
+};
+
+static const char *by_name(const char *name)
+{
+    for (const struct format_name *row = format_names; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0)
+            return row->name;
+    }
+    return NULL;
+}
+
+/* Of .folded and .diff.folded the longer one says more. */
+static const char *by_path(const char *path)
+{
+    const char *best = NULL;
+    size_t best_length = 0;
+    for (const struct format_name *row = format_names; row->name != NULL; row++) {
+        for (const char *const *extension = row->extensions; *extension != NULL; extension++) {
+            if (strlen(*extension) > best_length && path_has_extension(path, *extension)) {
+                best = row->name;
+                best_length = strlen(*extension);
+            }
+        }
+    }
+    return best;
+}
+
+const char *format_name_for_writing(const char *path, const char *name, struct err *err)
+{
+    const char *found = name != NULL ? by_name(name) : by_path(path);
+    if (found != NULL)
+        return found;
+    char names[256] = "";
+    char near[64];
+    size_t used = 0;
+    for (const struct format_name *row = format_names; row->name != NULL; row++)
+        append(names, sizeof names, &used, "%s%s", used > 0 ? "|" : "", row->name);
+    if (name == NULL)
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                 "%.100s: no format has this extension; name one with -f: %s", path, names);
+    else if (word_nearest(name, names, near, sizeof near) != NULL)
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--format: '%.60s' is unknown; nearest is '%s'",
+                 name, near);
+    else
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--format: '%.60s' is none of %s", name, names);
+    return NULL;
+}

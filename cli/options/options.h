@@ -1,0 +1,129 @@
+/* options.h - one table of options: it drives parsing, --help, the environment handed to the
+ * preloaded library, and the test that compares it with the manual pages.
+ *
+ * A row says everything about one option, and which commands take it. A value comes from the
+ * command line, else from the option's environment variable, else it is the row's default. What is
+ * not understood is refused with the nearest valid word; nothing is abbreviated or guessed.
+ *
+ * Adding an option: 1. its id in enum option_id; 2. its row in option_table.c; 3. its paragraph in
+ * docs/man. Context: the tools' main thread. */
+#ifndef SAMPLER_CLI_OPTIONS_H
+#define SAMPLER_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "err.h"
+
+enum command_id {
+    COMMAND_RUN, /* the program sampler-run */
+    COMMAND_REPORT,
+    COMMAND_CONVERT,
+    COMMAND_DIFF,
+    COMMAND_TOP,
+    COMMAND_DUMP,
+    COMMAND_FORMATS,
+    N_COMMANDS
+};
+
+enum option_id {
+    OPTION_FREQUENCY,
+    OPTION_EVENT,
+    OPTION_PERIOD,
+    OPTION_CLOCK,
+    OPTION_OUTPUT,
+    OPTION_FORMAT,
+    OPTION_THREADS,
+    OPTION_PROCESSES,
+    OPTION_NO_INLINES,
+    OPTION_NAMES,
+    OPTION_COUNT,
+    OPTION_UNWINDER,
+    OPTION_FOLLOW,
+    OPTION_DELAY,
+    OPTION_DURATION,
+    OPTION_PAUSED,
+    OPTION_TOGGLE,
+    OPTION_KEEP,
+    OPTION_REMOVE,
+    OPTION_RUN,
+    OPTION_ACCOUNT,
+    OPTION_JSON,
+    OPTION_ACCOUNT_FILE,
+    OPTION_ROWS,
+    OPTION_BY,
+    OPTION_SORT,
+    OPTION_STRICT,
+    OPTION_QUIET,
+    N_OPTIONS
+};
+
+struct option_row {
+    const char *long_name;   /* "frequency", without the dashes                                  */
+    const char *argument;    /* "HZ"; NULL for a flag                                            */
+    const char *words;       /* "auto|perf|timer": the only values taken; NULL: any              */
+    const char *environment; /* "SAMPLER_FREQUENCY"; NULL: none. A flag is set there by "1"      */
+    const char *fallback;    /* the value when none is given, as text; NULL: none                */
+    const char *unit;        /* of `fallback`, for --help; NULL: none                            */
+    const char *help;        /* one line; --help adds the default                                */
+    uint64_t least, most;    /* numbers: the range taken; most = 0: not a number                 */
+    uint32_t commands;       /* bit 1 << command_id for each that takes it                       */
+    char short_name;         /* 'F'; 0: none                                                     */
+    bool seconds;            /* the value is a number of seconds, with or without a fraction      */
+    bool repeats;            /* may be given several times; all values are kept                  */
+    bool for_capture;        /* sampler-run hands it to the library through `environment`        */
+};
+
+struct command_row {
+    const char *name;     /* "sampler-run", "report" ...                                         */
+    const char *usage;    /* operands after the options                                          */
+    const char *about;    /* one line                                                            */
+    const char *examples; /* lines for --help, each ending in a newline; NULL: none              */
+    size_t least_operands;
+    bool ends_at_operand; /* what follows the first operand belongs to the command to run        */
+};
+
+extern const struct option_row option_table[N_OPTIONS];
+extern const struct command_row command_table[N_COMMANDS];
+
+#define OPTION_MAX_REPEATS 16u
+
+/* What was asked for. Texts point into argv, the environment or the table, which outlive it. */
+struct options {
+    enum command_id command;
+    const char *values[N_OPTIONS]; /* the last one given; NULL: not given and no default         */
+    bool given[N_OPTIONS];         /* on the command line or in the environment                  */
+    const char *outputs[OPTION_MAX_REPEATS]; /* every value of the option that repeats           */
+    size_t n_outputs;
+    char **operands; /* borrowed from argv, NULL after the last                                 */
+    size_t n_operands;
+    bool help;    /* --help was given: nothing else was checked                                  */
+    bool version; /* --version was given: nothing else was checked                               */
+};
+
+/* Parses `argv` (`argc` of them, the first being the command's own name; reordered so that operands
+ * stand together). On false, err->text is one line for the user. */
+MUST_CHECK bool options_parse(enum command_id command, int argc, char **argv, struct options *out,
+                              struct err *err);
+
+/* The value as a number; the option must be one (most > 0) and have a value. */
+uint64_t options_number(const struct options *options, enum option_id id);
+
+/* True when a flag is set. */
+bool options_flag(const struct options *options, enum option_id id);
+
+/* True when the option's value is `word`. */
+bool options_is(const struct options *options, enum option_id id, const char *word);
+
+/* "-F, --frequency HZ": how an option is written in --help and the manual; returns `out`. */
+const char *option_signature(enum option_id id, char *out, size_t out_bytes);
+
+/* The word of `words` (separated by '|') most like `word`, copied to `out`; NULL when none is near.
+ */
+const char *word_nearest(const char *word, const char *words, char *out, size_t out_bytes);
+
+void options_print_help(enum command_id command, FILE *out);
+
+#endif

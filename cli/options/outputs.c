@@ -1,0 +1,75 @@
+/* outputs.c - see outputs.h. */
+#include "options/outputs.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "environment.h"
+#include "options/format_names.h"
+
+bool path_is_stream(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+size_t outputs_count(const struct options *options)
+{
+    return options->n_outputs > 0 ? options->n_outputs : 1;
+}
+
+const char *outputs_name(const struct options *options, size_t index)
+{
+    return options->n_outputs > 0 ? options->outputs[index] : ENVIRONMENT_OUTPUT_DEFAULT;
+}
+
+static bool are_patterns(const struct options *options)
+{
+    return options->command == COMMAND_RUN || options->given[OPTION_RUN] || options->n_outputs == 0;
+}
+
+bool outputs_name_has_pid(const struct options *options, size_t index)
+{
+    return are_patterns(options) && pattern_has_pid(outputs_name(options, index));
+}
+
+bool outputs_expand(const struct options *options, size_t index,
+                    const struct pattern_values *values, char *out, size_t out_bytes,
+                    struct err *err)
+{
+    const char *name = outputs_name(options, index);
+    if (are_patterns(options))
+        return pattern_expand(name, values, out, out_bytes, err);
+    int n = snprintf(out, out_bytes, "%s", name);
+    return (n >= 0 && (size_t)n < out_bytes) ||
+           err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "%.100s: the file name is too long", name);
+}
+
+static bool check_path(const struct options *options, const char *path, bool may_be_several,
+                       struct err *err)
+{
+    const char *format = format_name_for_writing(path, options->values[OPTION_FORMAT], err);
+    if (format == NULL)
+        return false;
+    if (strcmp(format, "diff-folded") == 0)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "%.100s: a diff is made of two profiles; see `sampler diff --help`", path);
+    if (may_be_several && options_is(options, OPTION_PROCESSES, "split") && path_is_stream(path))
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "%.100s: --processes split writes several files, which need a name", path);
+    return true;
+}
+
+bool outputs_check(const struct options *options, bool may_be_several, struct err *err)
+{
+    const struct pattern_values values = {.command = "command"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < outputs_count(options); i++) {
+        if (!outputs_expand(options, i, &values, path, sizeof path, err) ||
+            !check_path(options, path, may_be_several, err))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,71 @@
+/* progress.c - see progress.h. A thread of its own, since symbolizing has no place to count
+ * from. */
+#include "report/progress.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct progress {
+    const char *what;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t stopped;
+    bool stop; /* under lock */
+};
+
+static void *show(void *argument)
+{
+    struct progress *progress = argument;
+    struct timespec next;
+    unsigned seconds = 0;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    pthread_mutex_lock(&progress->lock);
+    while (!progress->stop) {
+        next.tv_sec++;
+        while (!progress->stop && pthread_cond_clockwait(&progress->stopped, &progress->lock,
+                                                         CLOCK_MONOTONIC, &next) != ETIMEDOUT)
+            ;
+        if (!progress->stop)
+            fprintf(stderr, "\rsampler: %s, %u s ", progress->what, ++seconds);
+    }
+    pthread_mutex_unlock(&progress->lock);
+    if (seconds > 0)
+        fputs("\r\033[K", stderr);
+    return NULL;
+}
+
+struct progress *progress_start(const char *what)
+{
+    if (isatty(STDERR_FILENO) != 1)
+        return NULL;
+    struct progress *progress = calloc(1, sizeof *progress);
+    if (progress == NULL)
+        return NULL;
+    progress->what = what;
+    pthread_mutex_init(&progress->lock, NULL);
+    pthread_cond_init(&progress->stopped, NULL);
+    if (pthread_create(&progress->thread, NULL, show, progress) != 0) {
+        free(progress);
+        return NULL;
+    }
+    return progress;
+}
+
+void progress_stop(struct progress *progress)
+{
+    if (progress == NULL)
+        return;
+    pthread_mutex_lock(&progress->lock);
+    progress->stop = true;
+    pthread_cond_signal(&progress->stopped);
+    pthread_mutex_unlock(&progress->lock);
+    pthread_join(progress->thread, NULL);
+    pthread_cond_destroy(&progress->stopped);
+    pthread_mutex_destroy(&progress->lock);
+    free(progress);
+}

@@ -1,0 +1,107 @@
+/* preload_env.c - see preload_env.h. */
+#include "run/preload_env.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "run/places.h"
+#include "text.h"
+
+#define LIBRARY_NAME "libsampler.so"
+
+/* Folders seen from the one of our executable. SAMPLER_LIBDIR is where `cmake --install` put it. */
+static const char *const library_folders[] = {"../lib", "../" SAMPLER_LIBDIR, ".", NULL};
+
+bool preload_find(struct preload_env *env, struct err *err)
+{
+    for (const char *const *folder = library_folders; *folder != NULL; folder++) {
+        char name[256];
+        char candidate[PATH_MAX];
+        snprintf(name, sizeof name, "%s/" LIBRARY_NAME, *folder);
+        if (!place_beside_us(name, candidate, sizeof candidate, err))
+            return false;
+        if (realpath(candidate, env->library) == NULL || access(env->library, R_OK) != 0)
+            continue;
+        if (strpbrk(env->library, " \t\n:") != NULL)
+            return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+                            "%.150s: LD_PRELOAD cannot name a path with a blank or a colon",
+                            env->library);
+        return true;
+    }
+    char expected[PATH_MAX];
+    return place_beside_us("../lib", expected, sizeof expected, err) &&
+           err_fail(err, ERR_IO, ERR_NO_OFFSET, "no " LIBRARY_NAME " in %.150s", expected);
+}
+
+/* LD_PRELOAD may be set already, to others or (inside another sampler-run) to us. */
+static bool set_ld_preload(const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    if (others == NULL || others[0] == '\0')
+        return setenv("LD_PRELOAD", library, 1) == 0;
+    size_t length = strlen(library);
+    if (strncmp(others, library, length) == 0 && strchr(": ", others[length]) != NULL)
+        return true; /* strchr also finds the NUL: ours alone, or ours first */
+    char *joined = NULL;
+    if (asprintf(&joined, "%s:%s", library, others) < 0)
+        return false;
+    bool ok = setenv("LD_PRELOAD", joined, 1) == 0;
+    free(joined);
+    return ok;
+}
+
+/* --delay and --duration count from here for all processes of the command. */
+static bool set_since(void)
+{
+    struct timespec now;
+    char text[24];
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return true;
+    snprintf(text, sizeof text, "%llu",
+             (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
+    return setenv(ENVIRONMENT_SINCE, text, 1) == 0;
+}
+
+bool preload_env_set(const struct preload_env *env)
+{
+    for (enum option_id id = 0; id < N_OPTIONS; id++) {
+        const struct option_row *row = &option_table[id];
+        const char *value = env->options->values[id];
+        if (!row->for_capture || value == NULL)
+            continue;
+        if (setenv(row->environment, value, 1) != 0)
+            return false;
+    }
+    return set_ld_preload(env->library) && set_since() &&
+           setenv(ENVIRONMENT_RECORDING_DIR, env->recording_dir, 1) == 0;
+}
+
+bool preload_env_leave(void)
+{
+    static const char separators[] = " :";
+    const char *all = getenv("LD_PRELOAD");
+    if (all == NULL)
+        return true;
+    char *others = malloc(strlen(all) + 1);
+    size_t used = 0;
+    if (others == NULL)
+        return false;
+    for (const char *at = all; *(at += strspn(at, separators)) != '\0';) {
+        struct text path = {.bytes = at, .length = strcspn(at, separators)};
+        at += path.length;
+        if (text_is(text_base_name(path), LIBRARY_NAME))
+            continue;
+        if (used > 0)
+            others[used++] = ':';
+        memcpy(others + used, path.bytes, path.length);
+        used += path.length;
+    }
+    others[used] = '\0';
+    bool ok = (used > 0 ? setenv("LD_PRELOAD", others, 1) : unsetenv("LD_PRELOAD")) == 0;
+    free(others);
+    return ok;
+}

@@ -1,0 +1,66 @@
+/* life.h - a thread's sampling begins, is settled in between, and ends.
+ *
+ *   made by pthread_create, and the first thread:
+ *       thread_begin by itself -> ticks -> thread_end by itself,
+ *       or thread_finish when the process ends
+ *   found later (scan.h):
+ *       thread_begin_other by whoever found it -> ticks -> thread_reap by whoever finds it gone
+ *
+ * To settle is to credit what the thread used since its last sample to its last stack, so that
+ * weights add up to the clock whenever a file may be read. Where that is too much to be honest it
+ * is counted as lost (sample.h).
+ *
+ * Order      THREAD_START, samples, THREAD_END: one writer at a time, by the slot's state
+ *            (thread.h).
+ * Context    stated at each function. */
+#ifndef SAMPLER_LIFE_H
+#define SAMPLER_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sys/context.h"
+#include "threads/thread.h"
+
+/* The calling thread becomes `thread` and is sampled from now on. Its CPU time counts from
+ * `start_cpu_ns` of its clock. SETUP, HOOK, with our signal blocked */
+void thread_begin(struct thread *thread, uint64_t start_cpu_ns);
+
+/* Thread `tid`, which pthread_create did not make, is sampled from now on, its CPU time from
+ * `start_cpu_ns` of its clock. False when it has ended; the slot is free again then. All signals
+ * blocked; any context */
+SIGNAL_SAFE bool thread_begin_other(struct thread *thread, pid_t tid, uint64_t start_cpu_ns);
+
+/* The kernel no longer knows thread `tid`, which did not report its end: writes it, gives the slot
+ * back, unless that belongs to another thread by now. (What the thread used since its last sample
+ * is not known any more.) All signals blocked; any context */
+SIGNAL_SAFE void thread_reap(struct thread *thread, pid_t tid);
+
+/* The calling thread is over: credits its tail, gives the slot back. Our signal stays blocked in
+ * it. HOOK */
+void thread_end(struct thread *thread);
+
+/* Settles and writes the end of `thread`, unless it is doing that itself. EXIT */
+void thread_finish(struct thread *thread);
+
+/* Arms the clock of a thread that is held, or begins; its first tick is due at the grid's next
+ * point. Without a clock the thread is counted as missed. `mine`: it is the calling thread. any
+ * context */
+SIGNAL_SAFE void thread_arm(struct thread *thread, bool mine);
+
+/* Arms the calling thread's clock again after an exec that failed. HOOK */
+void thread_rearm(struct thread *thread);
+
+/* Settles `thread`, whose handler is known not to run; `mine`: it is the calling thread. HOOK,
+ * EXIT */
+void thread_settle(struct thread *thread, bool mine);
+
+/* Settles another thread, which the caller holds. any context */
+SIGNAL_SAFE void thread_settle_other(struct thread *thread);
+
+/* A child of this process has begun: it took the point of the period that the next thread would
+ * have had. HOOK */
+void thread_phase_skip(void);
+
+#endif

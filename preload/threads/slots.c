@@ -1,0 +1,237 @@
+/* slots.c - see slots.h.
+ *
+ * Whoever waits here yields, and now and then sleeps: a holder has all signals blocked and is done
+ * within microseconds, but it may lose the processor. libc's locks are no choice: a program may
+ * interpose them, and the handler may run on top of their holder. */
+#include "threads/slots.h"
+
+#include <string.h>
+
+#include "state/run.h"
+#include "sys/os.h"
+#include "threads/find.h"
+#include "threads/wall_state.h"
+#include "unwind/unwind.h"
+
+__thread struct thread *thread_self;
+struct thread_counts thread_counts;
+
+/* Written under the lock; the head is read by anyone, with acquire: slots are complete when
+ * published, and never go away. */
+static struct thread *slots;
+static struct thread *free_slots;
+
+/* Held for a few instructions, always with all signals blocked, so that no handler can want it on
+ * top of its holder. Not a libc mutex: those may be interposed by the program. */
+static uint32_t registry_lock;
+static uint64_t registry_saved_mask; /* of the holder */
+
+/* any context */
+void thread_wait_a_moment(unsigned n)
+{
+    const struct timespec nap = {.tv_nsec = 50000};
+    os_call(n % 64 == 0 ? SYS_nanosleep : SYS_sched_yield, &nap, NULL);
+}
+
+/* any context */
+void thread_registry_lock(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t saved;
+    os_sigmask(SIG_BLOCK, &all, &saved);
+    for (unsigned n = 1; __atomic_exchange_n(&registry_lock, 1, __ATOMIC_ACQUIRE) != 0; n++)
+        thread_wait_a_moment(n);
+    registry_saved_mask = saved;
+}
+
+/* HOOK */
+void thread_registry_lock_alone(void)
+{
+    __atomic_store_n(&registry_lock, 0, __ATOMIC_RELAXED);
+    thread_registry_lock();
+}
+
+/* any context */
+void thread_registry_unlock(void)
+{
+    uint64_t saved = registry_saved_mask;
+    __atomic_store_n(&registry_lock, 0, __ATOMIC_RELEASE);
+    os_sigmask(SIG_SETMASK, &saved, NULL);
+}
+
+/* any context */
+struct thread *thread_slots(void)
+{
+    return __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): changed, by the atomic builtin. any context */
+SIGNAL_SAFE static void count(uint32_t *counter, int n)
+{
+    __atomic_add_fetch(counter, (uint32_t)n, __ATOMIC_SEQ_CST);
+}
+
+/* A slot's lasting parts. The unwinder's block comes last, as it cannot be given back. any
+ * context */
+SIGNAL_SAFE static bool parts_make(struct thread *thread)
+{
+    if (session.settings.measure == SETTINGS_WALL) {
+        thread->wall = wall_create();
+        if (thread->wall == NULL)
+            return false;
+    }
+    if (!stack_table_init(&thread->stacks, session.settings.max_nodes))
+        return false;
+    thread->unwind = unwind_thread_create();
+    return thread->unwind != NULL;
+}
+
+/* any context */
+SIGNAL_SAFE static struct thread *slot_make(void)
+{
+    struct thread *thread = os_map(sizeof *thread);
+    if (thread == NULL)
+        return NULL;
+    if (!parts_make(thread)) {
+        stack_table_deinit(&thread->stacks);
+        wall_destroy(thread->wall);
+        os_unmap(thread, sizeof *thread);
+        return NULL;
+    }
+    stream_init(&thread->stream, &session.recording,
+                __atomic_fetch_add(&session.n_streams, 1, __ATOMIC_RELAXED));
+    clock_init(&thread->clock);
+    return thread;
+}
+
+/* any context: the lock is held */
+struct thread *thread_reserve_locked(void)
+{
+    struct thread *thread = free_slots;
+    if (thread != NULL) {
+        free_slots = thread->next_free;
+    } else {
+        thread = slot_make();
+        if (thread != NULL) {
+            thread->next_slot = slots;
+            __atomic_store_n(&slots, thread, __ATOMIC_RELEASE);
+        }
+    }
+    if (thread != NULL) {
+        __atomic_store_n(&thread->state, THREAD_RESERVED, __ATOMIC_RELEASE);
+        count(&thread_counts.n_reserved, 1);
+    } else
+        recording_count(&session.recording.header->n_threads_missed, 1);
+    return thread;
+}
+
+/* any context */
+struct thread *thread_reserve(void)
+{
+    thread_registry_lock();
+    struct thread *thread = thread_reserve_locked();
+    thread_registry_unlock();
+    return thread;
+}
+
+/* any context */
+SIGNAL_SAFE static void slot_free(struct thread *thread)
+{
+    thread_registry_lock();
+    __atomic_store_n(&thread->state, THREAD_FREE, __ATOMIC_RELEASE);
+    thread->next_free = free_slots;
+    free_slots = thread;
+    thread_registry_unlock();
+}
+
+/* any context */
+void thread_unreserve(struct thread *thread)
+{
+    count(&thread_counts.n_reserved, -1);
+    slot_free(thread);
+}
+
+/* any context */
+void thread_go_live(struct thread *thread)
+{
+    thread_note_tid(thread->tid, thread, THREAD_NOT_GONE);
+    count(&thread_counts.n_known, 1);
+    if (thread->is_found)
+        count(&thread_counts.n_found, 1);
+    count(&thread_counts.n_reserved, -1);
+    __atomic_store_n(&thread->state, THREAD_LIVE, __ATOMIC_SEQ_CST);
+}
+
+/* any context */
+bool thread_claim(struct thread *thread, enum thread_state to)
+{
+    for (unsigned n = 1;; n++) {
+        uint32_t state = THREAD_LIVE;
+        if (__atomic_compare_exchange_n(&thread->state, &state, to, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return true;
+        if (state != THREAD_HELD)
+            return false;
+        thread_wait_a_moment(n);
+    }
+}
+
+/* any context */
+bool thread_hold(struct thread *thread)
+{
+    return thread_claim(thread, THREAD_HELD);
+}
+
+/* any context */
+void thread_release(struct thread *thread)
+{
+    __atomic_store_n(&thread->state, THREAD_LIVE, __ATOMIC_SEQ_CST);
+}
+
+/* any context */
+bool thread_handler_is_done(const struct thread *thread, uint64_t give_up_ns)
+{
+    while (thread != thread_self && __atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0) {
+        if (os_clock_ns(CLOCK_MONOTONIC) >= give_up_ns)
+            return false;
+        os_call(SYS_sched_yield);
+    }
+    return true;
+}
+
+/* any context */
+void thread_give_back(struct thread *thread, uint64_t gone_cpu_ns)
+{
+    __atomic_store_n(&thread->pointer, 0, __ATOMIC_RELEASE);
+    thread_note_tid(thread->tid, NULL, gone_cpu_ns);
+    count(&thread_counts.n_known, -1);
+    if (thread->is_found)
+        count(&thread_counts.n_found, -1);
+    slot_free(thread);
+}
+
+/* HOOK: a forked child, lock held */
+void thread_registry_restart(void)
+{
+    free_slots = NULL;
+    for (struct thread *t = slots; t != NULL; t = t->next_slot) {
+        clock_abandon(&t->clock);
+        thread_note_tid(t->tid, NULL, THREAD_NOT_GONE);
+        t->pointer = 0;
+        t->is_found = false;
+        if (t->stream.chunk != NULL)
+            recording_unmap_chunk(t->stream.chunk);
+        stack_table_deinit(&t->stacks);
+        memset(t->cut_nodes, 0, sizeof t->cut_nodes);
+        t->state = THREAD_FREE;
+        t->in_handler = 0;
+        t->n_samples = 0;
+        if (!stack_table_init(&t->stacks, session.settings.max_nodes))
+            continue; /* the slot is out of use */
+        stream_init(&t->stream, &session.recording, session.n_streams++);
+        t->next_free = free_slots;
+        free_slots = t;
+    }
+    thread_counts = (struct thread_counts){0};
+    thread_self = NULL;
+}

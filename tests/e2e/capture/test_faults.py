@@ -1,0 +1,176 @@
+"""test_faults.py CASE LIBRARY PROGRAMS: limits, cages, small stacks and crashes.
+
+In each the program prints and ends as it does without us, and what was recorded before survives.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import capture
+from capture import Run, Skipped, check
+
+CLOCKS = ("auto", "timer")
+
+
+def faults(work):
+    return [os.path.join(capture.PROGRAMS, "capture_faults"), work]
+
+
+def same(argv, launcher=(), least_s=0.03, clocks=CLOCKS, recorded=True, **options):
+    """Runs it without and with us; returns the recordings of the last run."""
+    before = Run(argv, preload=False, status=None, launcher=launcher)
+    for clock in clocks:
+        after = Run(argv, status=None, launcher=launcher, CLOCK=clock, FREQUENCY=5000, **options)
+        check(after.status == before.status, "%s: status %d, without us %d; %r %s" % (clock, after.status, before.status, after.out, after.err))
+        check(after.out == before.out, "%s: it says %r, without us %r" % (clock, after.out, before.out))
+        recordings = after.recordings()
+        if recorded:
+            check(any(r.summary()["weight_s"] >= least_s for r in recordings),
+                  "%s: what was recorded: %s" % (clock, [r.summary()["weight_s"] for r in recordings]))
+    return recordings
+
+
+def case_tiny_stacks():
+    [recording] = same(faults("tiny-stacks"), least_s=0.25)
+    check(len(recording.threads) == 9, "threads")
+
+
+def case_small_altstack():
+    same(faults("small-altstack"), least_s=0.15)
+    same(faults("full-altstack"), least_s=0.15)
+
+
+def case_overflow():
+    for work in ("overflow", "overflow-handled"):
+        same(faults(work))
+
+
+def case_crash_handler():
+    same(faults("crash-handler"), least_s=0.05)
+
+
+def case_few_files():
+    for limit in ("-n 1024", "-Sn 40", "-n 200"):
+        same(faults("few-files"), launcher=["sh", "-c", 'ulimit %s; exec "$@"' % limit, "sh"], least_s=0.0)
+
+
+def case_no_files():
+    """Where there are hardly any the program may have them all."""
+    same(faults("few-files"), launcher=["sh", "-c", 'ulimit -n 10; exec "$@"', "sh"], recorded=False)
+
+
+def case_memory():
+    same(faults("memory"), launcher=["sh", "-c", 'ulimit -v 60000; exec "$@"', "sh"])
+    # Too little even for us: nothing is sampled, the program runs.
+    for kib in (5000, 6000, 8000, 12000, 30000):
+        same(["/bin/true"], launcher=["sh", "-c", 'ulimit -v %d; exec "$@"' % kib, "sh"], recorded=False)
+
+
+def case_chroot():
+    if os.getuid() != 0:
+        raise Skipped("not root")
+    argv = ["sh", "-c", 'mkdir -p root; exec "$@"', "sh", *faults("chroot")]
+    same(argv, least_s=0.15)
+    run = Run(argv, plain=True, status=0)
+    # One line of the shell, which replaces itself, if it had a sample; one of the program that cannot reach the tool.
+    check(run.err.count("\n") <= 2, "what is said: %r" % run.err)
+
+
+def case_clear_environment():
+    same(faults("clear-environment"), least_s=0.08)
+
+
+def case_daemon():
+    recordings = same(faults("daemon"), least_s=0.08)
+    check(len(recordings) >= 2 and all(r.end == 1 for r in recordings), "ends")
+
+
+def case_read_only_folder():
+    if os.getuid() != 0 or shutil.which("setpriv") is None:
+        raise Skipped("not root")
+    capture.LIBRARY = shutil.copy(capture.LIBRARY, capture.FOLDER)
+    os.mkdir(capture.FOLDER + "/empty", 0o555)
+    run = Run(["/bin/sh", "-c", "echo 3"], plain=True, TOOL="/bin/true", OUTPUT=capture.FOLDER + "/empty/x.folded",
+              launcher=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+    check(run.out == b"3\n", "stdout %r" % run.out)
+    check("nothing is sampled" in run.err, "what is said: %r" % run.err)
+
+
+def case_seccomp():
+    for work in ("seccomp-kill", "seccomp-strict"):
+        for recording in same(faults(work), least_s=0.05):
+            check(recording.end == 1 and "stopped" in recording.infos, "why it stops is told: %s" % recording.infos.keys())
+
+
+def case_close_raw():
+    for clock in CLOCKS:
+        [recording] = Run(faults("close-raw"), CLOCK=clock).recordings()
+        capture.check_explained(recording, low=0.98)
+
+
+def case_spawn():
+    same(faults("spawn"), least_s=0.05)
+
+
+def compiled(source, *flags):
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        raise Skipped("no gcc")
+    path = tempfile.mktemp(dir=capture.FOLDER)
+    with open(path + ".c", "w") as file:
+        file.write(source)
+    done = subprocess.run([compiler, "-O1", "-g", *flags, "-o", path, path + ".c", "-pthread"], capture_output=True)
+    if done.returncode != 0:
+        raise Skipped("%s: %s" % (flags, done.stderr.decode()[-200:]))
+    return path
+
+
+WORK = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static __thread volatile unsigned sink;
+static void *work(void *p) {
+    clock_t end = clock() + CLOCKS_PER_SEC / 5;
+    while (clock() < end) { unsigned *m = malloc(64); for (unsigned i = 0; i < 16; i++) m[i] = i; sink += m[3]; free(m); }
+    return p;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, NULL, work, NULL);
+    work(NULL);
+    pthread_join(t, NULL);
+    puts("done");
+    return 6;
+}
+"""
+
+
+def case_sanitizers():
+    """With the sanitizer's library named first, as it demands of any preloaded library."""
+    for name, library in (("address", "libasan.so"), ("undefined", "libubsan.so"), ("thread", "libtsan.so")):
+        path = compiled(WORK, "-fsanitize=" + name)
+        first = subprocess.run(["gcc", "-print-file-name=" + library], capture_output=True).stdout.decode().strip()
+        if not os.path.exists(first):
+            continue
+        kept, capture.LIBRARY = capture.LIBRARY, first + ":" + capture.LIBRARY
+        try:
+            run = Run(["setarch", "-R", path], status=None, FREQUENCY=2000)
+        finally:
+            capture.LIBRARY = kept
+        check((run.status, run.out) == (6, b"done\n"), "%s: %d %r %s" % (name, run.status, run.out, run.err[-600:]))
+        check(max(r.summary()["weight_s"] for r in run.recordings()) > 0.1, name + ": what was recorded")
+
+
+def case_static_pie():
+    path = compiled(WORK, "-static-pie")
+    run = Run([path], status=6, FREQUENCY=2000)
+    check(run.out == b"done\n" and [r for r in run.recordings() if r.end != 2] == [], "a static program")
+
+
+if __name__ == "__main__":
+    sys.exit(capture.main(globals()))

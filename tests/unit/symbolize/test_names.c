@@ -1,0 +1,146 @@
+/* test_names.c - the promises of symbolize/names/names.h. The full forms are what c++filt 2.40 prints,
+ * and for Rust what rustfilt prints. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/names.h"
+#include "unit.h"
+
+static struct names_buffer *buffer;
+
+static int buffer_make(void **state)
+{
+    (void)state;
+    buffer = malloc(sizeof *buffer);
+    return buffer == NULL;
+}
+
+static int buffer_free(void **state)
+{
+    (void)state;
+    free(buffer);
+    return 0;
+}
+
+static void names_in_all_modes(void **state)
+{
+    (void)state;
+    const struct {
+        const char *raw;
+        const char *full;
+        const char *brief;
+    } cases[] = {
+        {"main", "main", "main"},
+        {"_start", "_start", "_start"},
+        {"_ZN2ns3FooIiE3barEd", "ns::Foo<int>::bar(double)", "ns::Foo::bar"},
+        {"_Z3fooIiEvT_", "void foo<int>(int)", "foo"},
+        {"_ZNSt6vectorIiSaIiEE9push_backERKi",
+         "std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector::push_back"},
+        {"_ZNKSs4sizeEv",
+         "std::basic_string<char, std::char_traits<char>, std::allocator<char> >::size() const",
+         "std::basic_string::size"},
+        {"_ZN12_GLOBAL__N_13fooEv", "(anonymous namespace)::foo()", "(anonymous namespace)::foo"},
+        {"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const",
+         "main::{lambda()#1}::operator()"},
+        {"_ZN3FooIiEclEi", "Foo<int>::operator()(int)", "Foo::operator()"},
+        {"_ZN3FoolsIiEERS_T_", "Foo& Foo::operator<< <int>(int)", "Foo::operator<<"},
+        {"_ZN3FooltIiEEbT_", "bool Foo::operator< <int>(int)", "Foo::operator<"},
+        {"_ZN3FoogtIiEEbT_", "bool Foo::operator><int>(int)", "Foo::operator>"},
+        {"_ZN3FooptEv", "Foo::operator->()", "Foo::operator->"},
+        {"_ZN3FoocvSt6vectorIiSaIiEEEv", "Foo::operator std::vector<int, std::allocator<int> >()",
+         "Foo::operator std::vector"},
+        {"_Z1fIXgtLi1ELi2EEEvv", "void f<((1)>(2))>()", "f"},
+        {"_ZThn16_N3Foo3barEv", "non-virtual thunk to Foo::bar()",
+         "non-virtual thunk to Foo::bar()"},
+        {"_Z3fooB5cxx11v", "foo[abi:cxx11]()", "foo[abi:cxx11]"},
+        {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", "core::fmt::write"},
+        {"_RNvXs_C4mainNtB4_3FooNtB4_3Bar3baz", "<main::Foo as main::Bar>::baz",
+         "<main::Foo as main::Bar>::baz"},
+        {"_RINvMNtC5alloc3vecINtB3_3VecpE4pushlEC4main", "<alloc::vec::Vec<_>>::push::<i32>",
+         "<alloc::vec::Vec>::push"},
+        {"_D8demangle4testFaZv", "demangle.test(char)", "demangle.test(char)"},
+    };
+    for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
+        assert_string_equal(demangle(cases[i].raw, NAMES_FULL, buffer), cases[i].full);
+        assert_string_equal(demangle(cases[i].raw, NAMES_SHORT, buffer), cases[i].brief);
+        assert_ptr_equal(demangle(cases[i].raw, NAMES_RAW, buffer), cases[i].raw);
+    }
+}
+
+static void clone_suffixes_are_dropped(void **state)
+{
+    (void)state;
+    const char *const cases[][2] = {
+        {"_Z3foov.constprop.0.cold", "foo()"},
+        {"foo.isra.0", "foo"},
+        {"foo.part.12.cold.3", "foo"},
+        {"foo.llvm.1234567890", "foo"},
+        {"foo.lto_priv.0.cold", "foo"},
+        {"foo.avx2", "foo.avx2"},
+        {"foo.cold.avx2", "foo.cold.avx2"},
+        {"foo.0", "foo.0"},
+        {"foo.", "foo."},
+        {".cold", ".cold"},
+        {"memcpy@plt", "memcpy@plt"},
+        {"_Z3fooi@plt", "foo(int)@plt"},
+    };
+    for (size_t i = 0; i < N_ELEMENTS(cases); i++)
+        assert_string_equal(demangle(cases[i][0], NAMES_FULL, buffer), cases[i][1]);
+    assert_string_equal(demangle("foo.isra.0", NAMES_RAW, buffer), "foo.isra.0");
+}
+
+static void broken_names_come_back(void **state)
+{
+    (void)state;
+    const char *const cases[] = {"_Z", "_ZN", "_ZN3fo", "_R", "_RNv", "_D", "_Z999999999999f", ""};
+    for (size_t i = 0; i < N_ELEMENTS(cases); i++)
+        assert_string_equal(demangle(cases[i], NAMES_FULL, buffer), cases[i]);
+}
+
+/* "f<A<int>, f<A, A>, ...>": each argument names the one before twice, so n steps stand for about
+ * 2^(n/2) characters. */
+static void exploding_name(unsigned n_steps, char *name, size_t name_bytes)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t length = (size_t)snprintf(name, name_bytes, "_Z1fI1AIiE");
+    for (unsigned i = 0; i < n_steps; i++) {
+        char before[8]; /* the text of the step before, as a substitution */
+        if (i < 36)
+            snprintf(before, sizeof before, "S%c_", digits[i]);
+        else
+            snprintf(before, sizeof before, "S1%c_", digits[i - 36]);
+        length += (size_t)snprintf(name + length, name_bytes - length, "S_I%s%sE", before, before);
+    }
+    snprintf(name + length, name_bytes - length, "Evv");
+}
+
+static void exploding_names_come_back_at_once(void **state)
+{
+    (void)state;
+    char name[2000];
+    exploding_name(14, name, sizeof name);
+    assert_int_equal(strlen(demangle(name, NAMES_FULL, buffer)), 4660);
+    exploding_name(22, name, sizeof name);
+    assert_ptr_equal(demangle(name, NAMES_FULL, buffer), name);
+    exploding_name(60, name, sizeof name);
+    assert_ptr_equal(demangle(name, NAMES_FULL, buffer), name);
+
+    char *huge = malloc(100001);
+    assert_non_null(huge);
+    memset(huge, 'x', 100000);
+    huge[100000] = '\0';
+    assert_ptr_equal(demangle(huge, NAMES_FULL, buffer), huge);
+    free(huge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_in_all_modes),
+        cmocka_unit_test(clone_suffixes_are_dropped),
+        cmocka_unit_test(broken_names_come_back),
+        cmocka_unit_test(exploding_names_come_back_at_once),
+    };
+    return cmocka_run_group_tests(tests, buffer_make, buffer_free);
+}
