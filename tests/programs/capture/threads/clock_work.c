@@ -5,7 +5,8 @@
  *   calls N       N calls in four threads that a signal could break off: how many were
  *   blocked N S   N threads that block all the time, for S seconds: CPU seconds of the process
  *   faults N      N pages touched by one function, 3 N by another: faults in all
- *   switches N    N naps in each of two threads: naps that were broken off
+ *   switches N    N naps in each of two threads: how often the kernel took the processor from them
+ *                 meanwhile (a nap that is over before it begins is no switch), naps broken off
  *   hang N        N threads block; says so, then blocks until it is killed
  *   exit_main _ S main() ends by pthread_exit, a thread lives S seconds longer
  *   fork _ S      a child naps S seconds */
@@ -31,6 +32,7 @@
 static long number;
 static double seconds;
 static long n_broken_off;
+static long n_switched;
 static int never[2]; /* a pipe nobody writes to */
 
 static double now_s(void)
@@ -145,10 +147,22 @@ static NOINLINE void *block_run(void *unused)
     return unused;
 }
 
+static long switches(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
 static void *switch_run(void *unused)
 {
-    for (long i = 0; i < number; i++)
+    long n = 0;
+    for (long i = 0; i < number; i++) {
+        long before = switches();
         work_nap(100e-6);
+        n += switches() - before;
+    }
+    __atomic_add_fetch(&n_switched, n, __ATOMIC_RELAXED);
     return unused;
 }
 
@@ -265,7 +279,7 @@ int main(int argc, char **argv)
         mode_faults();
     } else if (strcmp(mode, "switches") == 0) {
         run_threads(switch_run, 2);
-        printf("{\"broken_off\": %ld}\n", n_broken_off);
+        printf("{\"switches\": %ld, \"broken_off\": %ld}\n", n_switched, n_broken_off);
     } else if (strcmp(mode, "hang") == 0) {
         start_threads(block_run, number);
         work_nap(0.2);
