@@ -101,21 +101,25 @@ static void ping_pong(const char *program, const char *mode)
     wait_for(child);
 }
 
+static pid_t start_by_vfork(char *program, char **argv)
+{
+    pid_t child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): its cost */
+    if (child == 0) {
+        execve(program, argv, environ);
+        _exit(127);
+    }
+    return child;
+}
+
 static void start_many(const char *mode, char *program)
 {
     char *argv[] = {program, NULL};
     for (long i = 0; i < rounds; i++) {
         pid_t child;
-        if (strcmp(mode, "spawn") == 0) {
-            if (posix_spawn(&child, program, NULL, NULL, argv, environ) != 0)
-                fail(program);
-        } else {
-            child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): its cost */
-            if (child == 0) {
-                execve(program, argv, environ);
-                _exit(127);
-            }
-        }
+        if (strcmp(mode, "spawn") != 0)
+            child = start_by_vfork(program, argv);
+        else if (posix_spawn(&child, program, NULL, NULL, argv, environ) != 0)
+            fail(program);
         wait_for(child);
     }
 }

@@ -1,10 +1,11 @@
 """What other software reads in our files of a real recording: total time, self time of each function and number of
 samples must be those of the recording, to the unit each format has.
 
-Three programs are recorded: ours with odd names and threads, xz with two threads, python with threads. The recording
-is read by recording_dump.py; self times by name come from our folded file in nanoseconds, whose total must be the
-recording's. The readers are the formats' own software or independent decoders; they stand in SHARED/oracles, where
-SHARED is $SAMPLER_SHARED or the folder `shared` beside the project. Cases whose reader is not there are skipped.
+Three programs are recorded, once for all cases: ours with odd names and threads, xz with two threads, python with
+threads. The recording is read by recording_dump.py; self times by name come from our folded file in nanoseconds, whose
+total must be the recording's. The readers are the formats' own software or independent decoders; they stand in
+SHARED/oracles, where SHARED is $SAMPLER_SHARED or the folder `shared` beside the project. Cases whose reader is not
+there are skipped.
 """
 
 import json
@@ -55,15 +56,23 @@ def ask(argv):
     return answer
 
 
-class Recorded:
-    """A recording and what it says."""
+FACTS = ("name", "recording", "n_samples", "total_ns", "period_ns", "self_ns", "rows")
 
-    def __init__(self, name, argv):
-        self.name = name
-        os.mkdir(name)
-        os.chdir(name)
+
+class Recorded:
+    """A recording, what it says, and a folder with app.folded, ns.folded and raw.htdump made of it."""
+
+    def __init__(self, facts):
+        for fact in FACTS:
+            setattr(self, fact, facts[fact])
+
+    @classmethod
+    def make(cls, name, argv):
+        """Records argv, in the current folder."""
         result = sampler_run(["-q", "--keep", "-o", "app.folded"], argv)
         check_equal(result.status, 0, "status of %s (%s)" % (name, result.stderr))
+        self = cls(dict.fromkeys(FACTS))
+        self.name = name
         self.recording = os.path.abspath([file for file in os.listdir(".") if file.endswith(".sampler")][0])
         dump = json.loads(ask([sys.executable, os.path.join(HERE, "recording_dump.py"), "--json", self.recording]))
         self.n_samples = dump["n_samples"]
@@ -79,7 +88,9 @@ class Recorded:
         self.rows = json.loads("[%s]" % ",".join(
             line for line in ask([sys.executable, oracle("htdump.py"), "raw.htdump"]).splitlines()
             if line.startswith('{"klass": "ProfSampleEvent"')))
-        os.chdir("..")
+        with open("facts.json", "w", encoding="utf-8") as file:
+            json.dump({fact: getattr(self, fact) for fact in FACTS}, file)
+        return self
 
     def write(self, path, *options):
         result = sampler("report", self.recording, "-o", path, *options)
@@ -120,8 +131,14 @@ def bare_name(name):
     return re.sub(r"[\W_]", "", name)
 
 
-def recordings():
-    data = os.path.abspath("data")
+RECORDINGS = os.path.join(os.environ["SAMPLER_BUILD"], "tests", "corpus", "recordings")
+
+
+@case
+def record(scratch):
+    """Not a test of its own: records, once for all others, what they compare."""
+    shutil.rmtree(RECORDINGS, ignore_errors=True)
+    data = os.path.join(scratch, "data")
     with open(data, "wb") as file:
         for i in range(400000):
             file.write(b"%d %d\n" % (i, i * 7919 % 10007))
@@ -129,9 +146,27 @@ def recordings():
     if shutil.which("xz"):
         programs.append(("xz", ["xz", "-T2", "--block-size=1MiB", "-3", "-k", "-c", data]))
     programs.append(("python", [sys.executable, "-c", PYTHON_WORK]))
-    for name, argv in programs:
-        recorded = Recorded(name, argv)
+    try:
+        for name, argv in programs:
+            os.makedirs(os.path.join(RECORDINGS, name))
+            os.chdir(os.path.join(RECORDINGS, name))
+            Recorded.make(name, argv)
+    except BaseException:
+        shutil.rmtree(RECORDINGS)
+        raise
+
+
+def recordings():
+    """Each of them, in a folder of the caller's that has its files."""
+    if not os.path.isdir(RECORDINGS):
+        raise Skip("nothing was recorded: case `record` was skipped or has not run")
+    for name in sorted(os.listdir(RECORDINGS)):
+        with open(os.path.join(RECORDINGS, name, "facts.json"), encoding="utf-8") as file:
+            recorded = Recorded(json.load(file))
+        os.mkdir(name)
         os.chdir(name)
+        for made in ("app.folded", "ns.folded", "raw.htdump"):
+            shutil.copy(os.path.join(RECORDINGS, name, made), made)
         yield recorded
         os.chdir("..")
 
