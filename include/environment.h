@@ -2,11 +2,12 @@
  *
  * Both sides take names, defaults and limits from here, so the default that the help states is the
  * library's. Users of plain LD_PRELOAD set them too. Those that only sampler-run and `sampler` read
- * (SAMPLER_FORMAT and the like) are in cli/options/option_table.c alone.
+ * (SAMPLER_THREADS and the like) are in cli/options/option_table.c alone.
  *
  *   variable               value                                           default
  *   SAMPLER_OUTPUT         pattern of the output file: %n command, %p pid,  %n.%p.folded
- *                          %h host, %r MPI or Slurm rank, %% percent
+ *                          %h host, %r MPI or Slurm rank, %% percent       and %n.%p.sprofile
+ *   SAMPLER_FORMAT         format of the output, else by its extension     folded
  *   SAMPLER_FREQUENCY      samples per second of CPU time, 1 to 100000     999
  *   SAMPLER_EVENT          cpu, wall or a kernel event (state/event.h)     cpu
  *   SAMPLER_PERIOD         events from one sample to the next              by event
@@ -41,6 +42,7 @@
 #define SAMPLER_ENVIRONMENT_H
 
 #define ENVIRONMENT_OUTPUT "SAMPLER_OUTPUT"
+#define ENVIRONMENT_FORMAT "SAMPLER_FORMAT"
 #define ENVIRONMENT_FREQUENCY "SAMPLER_FREQUENCY"
 #define ENVIRONMENT_EVENT "SAMPLER_EVENT"
 #define ENVIRONMENT_PERIOD "SAMPLER_PERIOD"
@@ -57,7 +59,11 @@
 #define ENVIRONMENT_SINCE "SAMPLER_SINCE"
 #define ENVIRONMENT_CHECK "SAMPLER_CHECK"
 
+/* Where neither an output nor a format is given: one for viewers, and one with everything in it for
+ * the commands of sampler, which has the same name but for its extension. */
 #define ENVIRONMENT_OUTPUT_DEFAULT "%n.%p.folded"
+#define ENVIRONMENT_PROFILE_EXTENSION ".sprofile"
+#define ENVIRONMENT_PROFILE_DEFAULT "%n.%p" ENVIRONMENT_PROFILE_EXTENSION
 #define ENVIRONMENT_FREQUENCY_DEFAULT 999
 /* Above this a sample every 10 us would be mostly our own handler. */
 #define ENVIRONMENT_FREQUENCY_MOST 100000

@@ -1,4 +1,5 @@
 /* main.c - sampler: one word says which command, its file does it. */
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "commands/commands.h"
 #include "options/messages.h"
 #include "report/files.h"
+#include "report/newest.h"
 
 #define USAGE_STATUS 2
 #define LARGE_BYTES (256 * 1024)
@@ -32,8 +34,8 @@ static void print_help(FILE *out)
                 command_table[commands[i].id].about);
     fputs("\n"
           "`sampler COMMAND --help` lists the options. To profile a program:\n"
-          "  sampler-run ./app                       app.PID.folded, where its time went\n"
-          "  sampler top app.PID.folded              the same on the terminal\n"
+          "  sampler-run ./app                       writes app.PID.folded and app.PID.sprofile\n"
+          "  sampler top                             where the time of that run went\n"
           "  LD_PRELOAD=/path/libsampler.so ./app    without the launcher\n",
           out);
 }
@@ -56,6 +58,24 @@ static int refuse_word(const char *word)
     return USAGE_STATUS;
 }
 
+/* Where no file is named and the command is content with the newest profile here: that one. */
+static bool find_operand(struct options *options, bool is_quiet, struct err *err)
+{
+    static char name[NAME_MAX + 1];
+    static char *operands[] = {name, NULL};
+    char line[sizeof name + 64];
+    if (options->n_operands > 0 || !command_table[options->command].takes_newest)
+        return true;
+    if (!newest_profile(name, sizeof name, err))
+        return false;
+    options->operands = operands;
+    options->n_operands = 1;
+    snprintf(line, sizeof line, "reading %s, the newest here", name);
+    if (!is_quiet)
+        tell("sampler", line);
+    return true;
+}
+
 static int run_row(size_t row, int argc, char **argv)
 {
     struct options options;
@@ -64,9 +84,14 @@ static int run_row(size_t row, int argc, char **argv)
         complain("sampler", &err);
         return USAGE_STATUS;
     }
-    if (options_flag(&options, OPTION_QUIET))
+    bool is_quiet = options_flag(&options, OPTION_QUIET);
+    if (is_quiet)
         notes_silence();
     int status = 0;
+    if (!options.help && !options.version && !find_operand(&options, is_quiet, &err)) {
+        complain("sampler", &err);
+        return USAGE_STATUS;
+    }
     if (options.help)
         options_print_help(commands[row].id, stdout);
     else if (options.version)

@@ -8,24 +8,37 @@
 #include "text.h"
 
 const struct format_name format_names[] = {
-    {"folded", {"collapsed", "folded"}},
-    {"diff-folded", {"diff.folded"}},
-    {"cpuprofile", {"cpuprofile"}},
-    {"chrome-trace", {"trace.json"}},
-    {"easyprofiler", {"prof"}},
-    {"nytprof", {"nytprof"}},
-    {"nytprof-chunked", {"nytprofc"}},
-    {"htdump", {"htdump"}},
-    {NULL, {NULL}},
+    {"folded", {"collapsed", "folded"}, "%n.%p.folded"},
+    {"diff-folded", {"diff.folded"}, "%n.%p.diff.folded"},
+    {"cpuprofile", {"cpuprofile"}, "%n.%p.cpuprofile"},
+    {"chrome-trace", {"trace.json"}, "%n.%p.trace.json"},
+    {"easyprofiler", {"prof"}, "%n.%p.prof"},
+    {"nytprof", {"nytprof"}, "%n.%p.nytprof"},
+    {"nytprof-chunked", {"nytprofc"}, "%n.%p.nytprofc"},
+    {"htdump", {"htdump"}, "%n.%p.htdump"},
+    {"sprofile", {"sprofile"}, "%n.%p.sprofile"},
+    {NULL, {NULL}, NULL},
 };
 
-static const char *by_name(const char *name)
+static const struct format_name *row_by_name(const char *name)
 {
     for (const struct format_name *row = format_names; row->name != NULL; row++) {
         if (strcmp(row->name, name) == 0)
-            return row->name;
+            return row;
     }
     return NULL;
+}
+
+static const char *by_name(const char *name)
+{
+    const struct format_name *row = row_by_name(name);
+    return row == NULL ? NULL : row->name;
+}
+
+const char *format_default_output(const char *name)
+{
+    const struct format_name *row = row_by_name(name);
+    return row == NULL ? NULL : row->output;
 }
 
 /* Of .folded and .diff.folded the longer one says more. */

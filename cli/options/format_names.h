@@ -13,6 +13,7 @@
 struct format_name {
     const char *name;
     const char *extensions[FORMAT_MAX_EXTENSIONS + 1]; /* without the point; NULL after the last */
+    const char *output; /* the pattern of an output in that format that was given no name */
 };
 
 /* Those with a writer, in the order of output's table; ends in a row without a name. */
@@ -22,5 +23,9 @@ extern const struct format_name format_names[];
  * extension of `path`, the longest that fits. NULL with *err when there is none; err->text lists
  * those there are. */
 const char *format_name_for_writing(const char *path, const char *name, struct err *err);
+
+/* The pattern of an output in the format called `name` for which no name was given; NULL when there
+ * is no such format. */
+const char *format_default_output(const char *name);
 
 #endif

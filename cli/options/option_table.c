@@ -59,7 +59,7 @@ const struct option_row option_table[N_OPTIONS] = {
     [OPTION_FORMAT] = {.long_name = "format",
                        .short_name = 'f',
                        .argument = "NAME",
-                       .environment = "SAMPLER_FORMAT",
+                       .environment = ENVIRONMENT_FORMAT,
                        .commands = RUN | REPORT | CONVERT,
                        .help = "format of the output, else by its extension"},
     [OPTION_THREADS] = {.long_name = "threads",
@@ -192,9 +192,10 @@ const struct command_row command_table[N_COMMANDS] = {
     [COMMAND_RUN] = {.name = "sampler-run",
                      .usage = "[--] COMMAND [ARG]...",
                      .about = "Run COMMAND and write a profile of where it spent its CPU time.",
-                     .examples = "  sampler-run ./app                     app.PID.folded\n"
-                                 "  sampler-run -F 4999 -o hot.folded ./app --its-option\n"
-                                 "  sampler-run --processes split -o %n.%p.folded make\n",
+                     .examples =
+                         "  sampler-run ./app                     app.PID.folded and .sprofile\n"
+                         "  sampler-run -F 4999 -o hot.folded ./app --its-option\n"
+                         "  sampler-run --processes split -o %n.%p.folded make\n",
                      .least_operands = 1,
                      .ends_at_operand = true},
     [COMMAND_REPORT] = {.name = "report",
@@ -204,25 +205,29 @@ const struct command_row command_table[N_COMMANDS] = {
                                     "  sampler report --account app.1234.sampler   on stdout\n",
                         .least_operands = 1},
     [COMMAND_CONVERT] = {.name = "convert",
-                         .usage = "IN... -o OUT",
+                         .usage = "[IN]... -o OUT",
                          .about = "Turn any format into any other; several inputs are merged.",
-                         .examples = "  sampler convert a.folded b.folded -o both.folded\n",
-                         .least_operands = 1},
+                         .examples =
+                             "  sampler convert -o app.cpuprofile           of the last run here\n"
+                             "  sampler convert a.folded b.folded -o both.folded\n",
+                         .takes_newest = true},
     [COMMAND_DIFF] = {.name = "diff",
                       .usage = "BEFORE AFTER -o X.diff.folded",
                       .about = "Put two profiles side by side, stack by stack.",
                       .examples = "  sampler diff old.folded new.folded -o change.diff.folded\n",
                       .least_operands = 2},
     [COMMAND_TOP] = {.name = "top",
-                     .usage = "FILE...",
+                     .usage = "[FILE]...",
                      .about = "Self and total of each function, of a profile or a recording.",
-                     .examples = "  sampler top -n 10 app.folded\n",
-                     .least_operands = 1},
+                     .examples =
+                         "  sampler top                                 of the last run here\n"
+                         "  sampler top --by line -n 10 app.1234.sprofile\n",
+                     .takes_newest = true},
     [COMMAND_DUMP] = {.name = "dump",
-                      .usage = "FILE",
+                      .usage = "[FILE]",
                       .about = "Everything a profile file holds, as JSON.",
                       .examples = "  sampler dump app.folded\n",
-                      .least_operands = 1},
+                      .takes_newest = true},
     [COMMAND_FORMATS] =
         {.name = "formats",
          .usage = "",

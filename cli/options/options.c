@@ -375,7 +375,8 @@ void options_print_help(enum command_id command, FILE *out)
     if (command == COMMAND_RUN)
         fputs("In FILE: %n the command's name, %p its pid, %h the host, %r the MPI or Slurm rank, "
               "%% a\n"
-              "percent sign. Without -o: %n.%p.folded in the current folder. Each option has an\n"
+              "percent sign. Without -o and -f: %n.%p.folded for viewers of flame graphs and\n"
+              "%n.%p.sprofile for `sampler top`, in the current folder. Each option has an\n"
               "environment variable, SAMPLER_FREQUENCY and so on; `man sampler-run` lists them.\n",
               out);
     if (row->examples != NULL)

@@ -82,6 +82,7 @@ struct command_row {
     const char *about;    /* one line                                                            */
     const char *examples; /* lines for --help, each ending in a newline; NULL: none              */
     size_t least_operands;
+    bool takes_newest;    /* without an operand, the newest profile here (report/newest.h)       */
     bool ends_at_operand; /* what follows the first operand belongs to the command to run        */
 };
 

@@ -17,12 +17,19 @@ bool path_is_stream(const char *path)
 
 size_t outputs_count(const struct options *options)
 {
-    return options->n_outputs > 0 ? options->n_outputs : 1;
+    if (options->n_outputs > 0)
+        return options->n_outputs;
+    return options->values[OPTION_FORMAT] == NULL ? 2 : 1;
 }
 
 const char *outputs_name(const struct options *options, size_t index)
 {
-    return options->n_outputs > 0 ? options->outputs[index] : ENVIRONMENT_OUTPUT_DEFAULT;
+    if (options->n_outputs > 0)
+        return options->outputs[index];
+    if (options->values[OPTION_FORMAT] == NULL)
+        return index == 0 ? ENVIRONMENT_OUTPUT_DEFAULT : ENVIRONMENT_PROFILE_DEFAULT;
+    const char *name = format_default_output(options->values[OPTION_FORMAT]);
+    return name == NULL ? ENVIRONMENT_OUTPUT_DEFAULT : name;
 }
 
 static bool are_patterns(const struct options *options)

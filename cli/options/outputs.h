@@ -17,7 +17,8 @@
 /* Pipes, terminals and "-": what takes bytes but has no folder and no extension. */
 bool path_is_stream(const char *path);
 
-/* Outputs there are; where none is named, the default is one. */
+/* Outputs there are. Where none is named, they are folded stacks for viewers and an sprofile for the
+ * commands of sampler; one, where only a format is given. */
 size_t outputs_count(const struct options *options);
 
 /* Output `index` < outputs_count as it was given. */

@@ -170,7 +170,7 @@ static void tell_missing(const struct report *report)
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-static struct build_options build_options_from(const struct options *options)
+static struct build_options build_options_from(const struct options *options, uint64_t cpu_ns)
 {
     enum names_mode names = NAMES_FULL;
     if (options_is(options, OPTION_NAMES, "short"))
@@ -178,6 +178,7 @@ static struct build_options build_options_from(const struct options *options)
     else if (options_is(options, OPTION_NAMES, "raw"))
         names = NAMES_RAW;
     return (struct build_options){.names = names,
+                                  .run_cpu_ns = cpu_ns,
                                   .no_inlines = options_flag(options, OPTION_NO_INLINES)};
 }
 
@@ -194,8 +195,10 @@ static bool build_nothing(struct profile **out, struct err *err)
     return profile_builder_finish(builder, out, err);
 }
 
+/* `cpu_ns`: see account_set_cpu. */
 static bool build_profile(const struct options *options, struct recording *const *recordings,
-                          size_t n, struct profile **out, struct account *account, struct err *err)
+                          size_t n, uint64_t cpu_ns, struct profile **out, struct account *account,
+                          struct err *err)
 {
     if (n == 0)
         return build_nothing(out, err);
@@ -204,7 +207,7 @@ static bool build_profile(const struct options *options, struct recording *const
         return err_fail_memory(err);
     for (size_t i = 0; i < n; i++)
         borrowed[i] = recordings[i];
-    struct build_options build_options = build_options_from(options);
+    struct build_options build_options = build_options_from(options, cpu_ns);
     struct progress *progress = progress_start("symbolizing");
     bool ok = profile_build(borrowed, n, &build_options, out, account, err);
     progress_stop(progress);
@@ -226,7 +229,7 @@ bool recordings_load_profile(const struct options *options, char *const *paths, 
     if (ok && !account_init(&report.account))
         ok = err_fail_memory(err);
     if (ok) {
-        ok = build_profile(options, report.recordings.items, report.recordings.n, out,
+        ok = build_profile(options, report.recordings.items, report.recordings.n, 0, out,
                            &report.account, err);
         if (ok)
             tell_missing(&report);
@@ -306,9 +309,10 @@ static bool write_merged(struct report *report, struct err *err)
     struct pattern_values values =
         names_of(report, pid, report->recordings.n > 0 ? report->recordings.items[0] : NULL, name,
                  sizeof name);
-    bool ok = build_profile(report->request->options, report->recordings.items,
-                            report->recordings.n, &profile, &report->account, err) &&
-              write_outputs(report, profile, &values, true, err);
+    bool ok =
+        build_profile(report->request->options, report->recordings.items, report->recordings.n,
+                      report->request->cpu_ns, &profile, &report->account, err) &&
+        write_outputs(report, profile, &values, true, err);
     profile_destroy(profile);
     return ok;
 }
@@ -325,8 +329,8 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
     bool is_main = pid == report->main_pid;
     if (!account_init(&account))
         return err_fail_memory(err);
-    bool ok = build_profile(report->request->options, report->recordings.items + first, n, &profile,
-                            &account, err);
+    bool ok = build_profile(report->request->options, report->recordings.items + first, n, 0,
+                            &profile, &account, err);
     if (ok && profile != NULL && (is_main || account.all.n_samples > 0))
         ok = write_outputs(report, profile, &values, is_main, err);
     profile_destroy(profile);

@@ -71,11 +71,9 @@ static bool output_folder(const char *pattern, const struct pattern_values *name
 static bool prepare_folders(struct run *run, struct err *err)
 {
     const struct options *options = &run->options;
-    if (options->n_outputs == 0 && !output_folder(ENVIRONMENT_OUTPUT_DEFAULT, &run->names,
-                                                  run->folder, sizeof run->folder, err))
-        return false;
-    for (size_t i = options->n_outputs; i-- > 0;) /* the first one's stays in run->folder */
-        if (!output_folder(options->outputs[i], &run->names, run->folder, sizeof run->folder, err))
+    for (size_t i = outputs_count(options); i-- > 0;) /* the first one's stays in run->folder */
+        if (!output_folder(outputs_name(options, i), &run->names, run->folder, sizeof run->folder,
+                           err))
             return false;
     return recording_dir_create(run->folder, run->preload.recording_dir,
                                 sizeof run->preload.recording_dir, err);

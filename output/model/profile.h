@@ -68,7 +68,8 @@ enum profile_frame_flag {
     PROFILE_FRAME_CUT = 2,     /* stands for the unknown outer part of a stack, no real code   */
     PROFILE_FRAME_KERNEL = 4,
     PROFILE_FRAME_JIT = 8,
-    PROFILE_FRAME_IDLE = 16, /* stands for a thread that did not run ("(idle)")              */
+    PROFILE_FRAME_IDLE = 16,  /* stands for a thread that did not run ("(idle)")              */
+    PROFILE_FRAME_LABEL = 32, /* outermost: what the program called its work (sampler.h)      */
 };
 
 struct profile_frame {

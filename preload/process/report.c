@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "process/session.h"
 #include "process/spawn.h"
 #include "record/recording.h"
+#include "state/paths.h"
 #include "state/run.h"
 #include "sys/line.h"
 #include "sys/os.h"
@@ -111,14 +113,19 @@ void report_at_exit(void)
         say_how_to_report("the program `sampler` was not found");
         return;
     }
-    const char *argv[] = {"sampler",
-                          "report",
-                          session.recording.path,
-                          "-o",
-                          session.output,
-                          "--account",
-                          session.settings.keep ? NULL : "--remove",
-                          NULL};
+    static char profile[RECORDING_PATH_MAX]; /* static: EXIT runs once */
+    struct line profile_line;
+    line_init(&profile_line, profile, sizeof profile);
+    paths_with_extension(&profile_line, session.output, ENVIRONMENT_PROFILE_EXTENSION);
+    const char *argv[10] = {"sampler", "report",       session.recording.path,
+                            "-o",      session.output, "--account"};
+    size_t n = 6;
+    if (session.settings.is_default_output && !profile_line.cut) {
+        argv[n++] = "-o";
+        argv[n++] = profile;
+    }
+    if (!session.settings.keep)
+        argv[n++] = "--remove";
     int saved_errno = errno;
     int status = spawn_and_wait(tool, argv);
     if (status < 0 || status == 126 || status == 127)

@@ -68,13 +68,26 @@ void paths_add_output(struct line *line, const char *pattern)
     }
 }
 
+/* Bytes of a path up to its extension. SETUP, HOOK, EXIT */
+static size_t base_bytes(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    name = name != NULL ? name + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && dot != name ? (size_t)(dot - path) : strlen(path);
+}
+
+/* EXIT */
+void paths_with_extension(struct line *line, const char *path, const char *extension)
+{
+    line_add_bytes(line, path, base_bytes(path));
+    line_add(line, extension);
+}
+
 /* SETUP, HOOK */
 void paths_beside(struct line *recording, struct line *result, const char *output, unsigned attempt)
 {
-    const char *name = strrchr(output, '/');
-    name = name != NULL ? name + 1 : output;
-    const char *dot = strrchr(name, '.');
-    size_t base = dot != NULL && dot != name ? (size_t)(dot - output) : strlen(output);
+    size_t base = base_bytes(output);
     struct line *both[] = {recording, result};
     for (unsigned i = 0; i < 2; i++) {
         line_add_bytes(both[i], output, base);

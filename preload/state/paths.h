@@ -25,6 +25,9 @@ void paths_add_output(struct line *line, const char *pattern);
 void paths_beside(struct line *recording, struct line *result, const char *output,
                   unsigned attempt);
 
+/* `path` with another extension: a/b.folded, ".sprofile" -> a/b.sprofile. EXIT */
+void paths_with_extension(struct line *line, const char *path, const char *extension);
+
 /* FOLDER/PID. , to which recording_begin's "0.sampler" belongs */
 void paths_in_folder(struct line *prefix, const char *folder);
 

@@ -249,6 +249,8 @@ void settings_read(struct settings *settings)
     settings->frequency_hz = (uint32_t)hz;
     settings->period_ns = OS_NS_PER_S / hz;
     settings->output = text_of(ENVIRONMENT_OUTPUT, ENVIRONMENT_OUTPUT_DEFAULT);
+    settings->is_default_output =
+        value_of(ENVIRONMENT_OUTPUT) == NULL && value_of(ENVIRONMENT_FORMAT) == NULL;
     settings->tool = text_of("SAMPLER_TOOL", NULL);
     settings->recording_dir = text_of(ENVIRONMENT_RECORDING_DIR, NULL);
     settings->max_nodes = (uint32_t)number_of("SAMPLER_MAX_NODES", 16, 1u << 28,

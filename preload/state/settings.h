@@ -22,6 +22,7 @@ enum settings_measure { SETTINGS_CPU, SETTINGS_WALL, SETTINGS_EVENT };
 /* Texts are copies, never freed: the program may change its environment. */
 struct settings {
     const char *output;        /* a pattern */
+    bool is_default_output;    /* neither it nor a format was given: the sprofile next to it, too */
     const char *tool;          /* NULL: look near the library */
     const char *recording_dir; /* NULL: none */
     uint64_t period_ns; /* of time, also where events are counted: how long things may take */

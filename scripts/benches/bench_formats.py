@@ -23,7 +23,7 @@ FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
 MB = 1000000
 PEER_LIMIT_S = 300
 MAX_SAMPLES = 60000000  # more take over 4 GB to read from the .cpuprofile the other files are written from
-ALL = ["folded", "cpuprofile", "easyprofiler", "htdump", "nytprof", "chrome-trace", "nytprof-chunked"]
+ALL = ["folded", "cpuprofile", "easyprofiler", "htdump", "nytprof", "chrome-trace", "nytprof-chunked", "sprofile"]
 
 
 class Generator:

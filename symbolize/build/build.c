@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/print.h"
 #include "build/label_stacks.h"
 #include "build/node_stacks.h"
 #include "number.h"
@@ -150,10 +151,27 @@ static void metadata_add_u64(struct build *build, const char *key, uint64_t valu
     profile_add_metadata(build->builder, key, digits, (size_t)n);
 }
 
-/* What the account comes to, for those who have the profile alone. */
-static void metadata_add_account(struct build *build, const struct account *account)
+/* All of the account, as `sampler report --account --json` prints it. */
+static bool metadata_add_whole_account(struct build *build, const struct account *account)
+{
+    struct err err = ERR_INIT;
+    struct sink *json = NULL;
+    size_t n = 0;
+    if (!sink_create_buffer(&json, &err))
+        return false;
+    account_print_json(account, json);
+    const char *bytes = sink_buffer(json, &n);
+    profile_add_metadata(build->builder, "account", bytes, n);
+    sink_abandon(json);
+    return true;
+}
+
+/* What the account comes to, for those who have the profile alone. False: out of memory. */
+static bool metadata_add_account(struct build *build, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
+    if (!metadata_add_whole_account(build, account))
+        return false;
     const char *clock = account_clock_word(account_main_clock(sums))->words;
     profile_add_metadata(build->builder, "clock", clock, strlen(clock));
     if (sums->measure == MEASURE_EVENTS) {
@@ -161,7 +179,7 @@ static void metadata_add_account(struct build *build, const struct account *acco
         if (sums->cpu_known)
             metadata_add_u64(build, "events", sums->cpu_ns);
         metadata_add_u64(build, "explained_events", sums->weight_ns);
-        return;
+        return true;
     }
     metadata_add_u64(build, "frequency_hz", account->frequency_hz);
     if (sums->cpu_known)
@@ -170,6 +188,7 @@ static void metadata_add_account(struct build *build, const struct account *acco
     metadata_add_u64(build, "explained_ns", sums->weight_ns);
     metadata_add_u64(build, "lost_ns", account_lost_ns(sums));
     metadata_add_u64(build, "truncated_ns", account_cut_ns(sums));
+    return true;
 }
 
 /* The program's name: the last part of its path, or of its first argument. */
@@ -329,8 +348,9 @@ bool profile_build(const struct recording *const *recordings, size_t n,
         done = node_stacks_account(build.stacks, account) || err_fail_memory(err);
     node_stacks_destroy(build.stacks);
     free(build.start_ups_ns);
+    account_set_cpu(account, options->run_cpu_ns);
     if (done)
-        metadata_add_account(&build, account);
+        done = metadata_add_account(&build, account) || err_fail_memory(err);
     if (!done) {
         profile_builder_destroy(build.builder);
         return false;

@@ -31,6 +31,7 @@ struct build_options {
     enum names_mode names;
     bool no_inlines;        /* only the function of the symbol table for each address      */
     const char *debug_root; /* NULL: /usr/lib/debug                                        */
+    uint64_t run_cpu_ns;    /* for account_set_cpu                                         */
 };
 
 /* Borrows the recordings and the options. `account` is one that account_init made and nothing was

@@ -42,8 +42,11 @@ void label_stacks_destroy(struct label_stacks *labels)
 static uint32_t root_make(const struct label_stacks *labels, uint32_t label)
 {
     struct text text = intern_text(labels->recording->labels, label);
-    return profile_add_stack(labels->builder, 0,
-                             profile_add_named_frame(labels->builder, text.bytes, text.length));
+    const struct profile_function function = {
+        .name = profile_add_text(labels->builder, text.bytes, text.length)};
+    const struct profile_frame frame = {
+        .function = profile_add_function(labels->builder, &function), .flags = PROFILE_FRAME_LABEL};
+    return profile_add_stack(labels->builder, 0, profile_add_frame(labels->builder, &frame));
 }
 
 bool label_stacks_get(struct label_stacks *labels, uint32_t label, uint32_t node, uint32_t *stack)

@@ -26,6 +26,7 @@ static const struct rule {
     {.format = "nytprof", .names = NAMES_BARE, .unit_ns = 100, .cut = "calls deeper than"},
     {.format = "nytprof-chunked", .names = NAMES_BARE, .unit_ns = 100},
     {.format = "htdump", .names = NAMES_UTF8},
+    {.format = "sprofile", .names = NAMES_UTF8},
 };
 
 static const struct rule *rule_of(const struct format *format)

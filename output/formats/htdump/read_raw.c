@@ -8,7 +8,7 @@
 
 #define KNOWN_FRAME_FLAGS                                                                          \
     (PROFILE_FRAME_INLINED | PROFILE_FRAME_CUT | PROFILE_FRAME_KERNEL | PROFILE_FRAME_JIT |        \
-     PROFILE_FRAME_IDLE)
+     PROFILE_FRAME_IDLE | PROFILE_FRAME_LABEL)
 
 /* An event with its fields by their place in the table of raw classes. */
 struct record {

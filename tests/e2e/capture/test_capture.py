@@ -269,12 +269,13 @@ def tool(folder, text):
 
 
 def case_report():
-    script = tool(capture.FOLDER, 'echo "$@"; echo "preload=$LD_PRELOAD" >&2; cat; cp "$2" "$4"; [ "$6" = --remove ] && rm "$2"; grep Sig[BI] /proc/self/status; true\n')
+    script = tool(capture.FOLDER, 'echo "$@"; echo "preload=$LD_PRELOAD" >&2; cat; cp "$2" "$4"; case "$*" in *--remove) rm "$2";; esac; grep Sig[BI] /proc/self/status; true\n')
     run = Run(program("end", 60, "exit"), plain=True, status=3, TOOL=script)
     check(run.out == b"", "stdout is touched: %r" % run.out)
     [output] = glob.glob(run.folder + "/capture_program.*.folded")
     check(read(output).end == 1, "what the tool got")
     check(not glob.glob(run.folder + "/*.sampler"), "the recording was not to be kept")
+    check(("-o %s --remove" % output.replace(".folded", ".sprofile")) in run.err, "the second output: %r" % run.err)
     check("preload=\n" in run.err and "--remove" in run.err, "the tool's surroundings: %r" % run.err)
     check("SigBlk:\t0000000000000000" in run.err and "SigIgn:\t0000000000000000" in run.err, "signals of the tool: %r" % run.err)
     run = Run(program("end", 60, "exit"), plain=True, status=3, TOOL=script, KEEP=1)

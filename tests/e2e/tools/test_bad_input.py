@@ -23,7 +23,7 @@ def unknown_option(scratch):
     check_one_line(sampler("report", "--nmaes", "x"), 2, "nmaes", "--names")
     check_one_line(sampler("reprot"), 2, "reprot", "report")
     check_one_line(sampler("--reprot"), 2, "reprot")
-    check_one_line(sampler("top"), 2, "missing")
+    check_one_line(sampler("top"), 2, "no FILE is named")
     check_nothing_left(scratch)
 
 

@@ -20,12 +20,13 @@ ACCOUNT = re.compile(r"sampler: ([0-9 ]+) samples?, [0-9 ]+ Hz \(([0-9 ]+) Hz re
 def default_name(scratch):
     result = sampler_run([], [test_program("burn"), "0.5"])
     check_equal(result.status, 0, "exit status")
-    files = os.listdir(scratch)
-    check(len(files) == 1 and re.fullmatch(r"burn\.[0-9]+\.folded", files[0]), "files: %r", files)
+    files = sorted(os.listdir(scratch))
+    check(len(files) == 2 and re.fullmatch(r"burn\.[0-9]+\.folded", files[0]), "files: %r", files)
+    check_equal(files[1], files[0].replace(".folded", ".sprofile"), "the second file")
     lines = result.stderr.splitlines()
     match = ACCOUNT.fullmatch(lines[-1])
     check(match is not None, "the account line is %r", lines[-1])
-    check_equal(match.group(7), files[0], "the file the account names")
+    check_equal(match.group(7), ", ".join(files), "the files the account names")
     check(99.0 <= float(match.group(5)) <= 101.0, "explained: %s %%", match.group(5))
     profile = Folded(files[0])
     check(450 <= profile.total <= 530, "%d periods of 1/999 s in half a second", profile.total)
@@ -39,11 +40,12 @@ def plain_preload(scratch):
     result = run([test_program("burn"), "0.5", "exit", "3"], cwd=folder,
                  env=clean_environment(LD_PRELOAD=LIBRARY))
     check_equal(result.status, 3, "exit status")
-    files = os.listdir(folder)
-    check(len(files) == 1 and re.fullmatch(r"burn\.[0-9]+\.folded", files[0]), "files: %r", files)
+    files = sorted(os.listdir(folder))
+    check(len(files) == 2 and re.fullmatch(r"burn\.[0-9]+\.folded", files[0]), "files: %r", files)
+    check_equal(files[1], files[0].replace(".folded", ".sprofile"), "the second file")
     match = ACCOUNT.fullmatch(result.stderr.splitlines()[-1])
     check(match is not None, "stderr: %r", result.stderr)
-    check(match.group(7).endswith(files[0]), "the account names %s", match.group(7))
+    check(match.group(7).endswith(files[1]) and files[0] in match.group(7), "the account names %s", match.group(7))
     check(450 <= Folded(os.path.join(folder, files[0])).total <= 530, "%d periods",
           Folded(os.path.join(folder, files[0])).total)
     result = run([test_program("burn"), "0.2"],
