@@ -173,6 +173,9 @@ static bool is_told(const struct telling *t, uint32_t thread)
 
 /* ---- rows ---- */
 
+/* Times of samples are told as where they begin on the time line: some formats keep that alone, and
+ * a profile with a period has their ends instead. */
+
 /* Some formats know idle samples by name alone. */
 static bool is_idle(const struct profile *profile, uint32_t stack)
 {
@@ -186,7 +189,9 @@ static void tell_samples(struct telling *t)
 {
     const struct profile *profile = t->profile;
     struct fold_unit unit = fold_unit_choose(profile, t->rules->in_ns);
-    for (size_t i = 0; i < profile->n_samples; i++) {
+    struct profile_timeline timeline = profile_timeline_make(profile);
+    struct profile_slice slice;
+    for (size_t i = 0; profile_timeline_next(&timeline, &slice); i++) {
         const struct profile_sample *sample = &profile->samples[i];
         uint64_t weight =
             t->rules->in_ns && profile->kinds[0].unit <= PROFILE_UNIT_NS
@@ -210,7 +215,7 @@ static void tell_samples(struct telling *t)
         struct line *line = line_end(t);
         add_number(line, weight);
         if (t->rules->keeps & KEEPS_TIMES)
-            add_number(line, sample->time_ns - t->origin_ns);
+            add_number(line, slice.begin_ns - t->origin_ns);
         for (uint32_t kind = 1; kind < profile->n_kinds && t->rules->keeps & KEEPS_ALL_KINDS;
              kind++)
             add_number(line, profile_value(profile, i, kind));
@@ -299,11 +304,12 @@ static uint64_t earliest_ns(const struct telling *t)
 {
     const struct profile *profile = t->profile;
     uint64_t first_ns = UINT64_MAX;
-    for (size_t i = 0; i < profile->n_samples; i++) {
-        const struct profile_sample *sample = &profile->samples[i];
-        if (t->rules->format_keeps & KEEPS_SAMPLES && is_told(t, sample->thread) &&
-            !is_idle(profile, sample->stack) && sample->time_ns < first_ns)
-            first_ns = sample->time_ns;
+    struct profile_timeline timeline = profile_timeline_make(profile);
+    struct profile_slice slice;
+    while (profile_timeline_next(&timeline, &slice)) {
+        if (t->rules->format_keeps & KEEPS_SAMPLES && is_told(t, slice.thread) &&
+            !is_idle(profile, slice.stack) && slice.begin_ns < first_ns)
+            first_ns = slice.begin_ns;
     }
     for (uint32_t id = 1; id < profile->n_spans; id++) {
         const struct profile_span *span = &profile->spans[id];
@@ -316,12 +322,14 @@ static uint64_t earliest_ns(const struct telling *t)
 
 /* ---- lines ---- */
 
+/* Times, the last numbers, before weights: those are rounded, so that equal ones differ. */
 static int line_compare(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
     int order = strcmp(a->key, b->key);
-    for (uint32_t i = 0; order == 0 && i < a->n_numbers && i < b->n_numbers; i++)
-        order = a->numbers[i] < b->numbers[i] ? -1 : a->numbers[i] > b->numbers[i];
+    uint32_t n = a->n_numbers < b->n_numbers ? a->n_numbers : b->n_numbers;
+    for (uint32_t i = n; order == 0 && i > 0; i--)
+        order = a->numbers[i - 1] < b->numbers[i - 1] ? -1 : a->numbers[i - 1] > b->numbers[i - 1];
     return order;
 }
 
