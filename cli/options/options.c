@@ -341,6 +341,23 @@ uint64_t options_number(const struct options *options, enum option_id id)
     return number;
 }
 
+uint64_t options_ns(const struct options *options, enum option_id id, uint64_t otherwise)
+{
+    enum { FRACTION_DIGITS = 9 };
+    const char *at = options->values[id]; /* was checked when it was set */
+    if (at == NULL)
+        return otherwise;
+    uint64_t ns = 0;
+    for (; *at >= '0' && *at <= '9'; at++)
+        ns = ns * 10 + (uint64_t)(*at - '0');
+    at += *at == '.';
+    for (int i = 0; i < FRACTION_DIGITS; i++) {
+        ns = ns * 10 + (*at != '\0' ? (uint64_t)(*at - '0') : 0);
+        at += *at != '\0';
+    }
+    return ns;
+}
+
 bool options_flag(const struct options *options, enum option_id id)
 {
     return options->values[id] != NULL;

@@ -52,9 +52,17 @@ enum option_id {
     OPTION_ACCOUNT,
     OPTION_JSON,
     OPTION_ACCOUNT_FILE,
-    OPTION_ROWS,
     OPTION_BY,
     OPTION_SORT,
+    OPTION_ROWS,
+    OPTION_FOCUS,
+    OPTION_IGNORE,
+    OPTION_HIDE,
+    OPTION_THREAD,
+    OPTION_PROCESS,
+    OPTION_LABEL,
+    OPTION_FROM,
+    OPTION_TO,
     OPTION_STRICT,
     OPTION_QUIET,
     N_OPTIONS
@@ -111,6 +119,9 @@ MUST_CHECK bool options_parse(enum command_id command, int argc, char **argv, st
 
 /* The value as a number; the option must be one (most > 0) and have a value. */
 uint64_t options_number(const struct options *options, enum option_id id);
+
+/* The value of an option in seconds, as nanoseconds; `otherwise` when it has none. */
+uint64_t options_ns(const struct options *options, enum option_id id, uint64_t otherwise);
 
 /* True when a flag is set. */
 bool options_flag(const struct options *options, enum option_id id);

@@ -44,18 +44,36 @@ static uint32_t key_add(struct summing *summing, uint32_t id, uint32_t line)
     return sums_by_key_extend(&summing->sums, (size_t)added + 1) ? added : 0;
 }
 
+/* What the row of a frame is about. */
+static struct key frame_key(const struct summing *summing, const struct profile_frame *frame)
+{
+    const struct profile_function *function = &summing->profile->functions[frame->function];
+    if (summing->by == SUMMARY_BY_MODULE)
+        return (struct key){.id = function->module};
+    if (summing->by == SUMMARY_BY_FILE)
+        return (struct key){.id = function->file};
+    return (struct key){.id = frame->function,
+                        .line = summing->by == SUMMARY_BY_LINE ? frame->line : 0};
+}
+
+/* The same of a sample. */
+static uint32_t sample_id(const struct summing *summing, const struct profile_sample *sample)
+{
+    uint32_t process = summing->profile->threads[sample->thread].process;
+    if (summing->by == SUMMARY_BY_THREAD)
+        return sample->thread;
+    if (summing->by == SUMMARY_BY_PROCESS)
+        return process;
+    return summing->profile->processes[process].name;
+}
+
 /* 0 when out of memory. */
 static uint32_t key_of_frame(struct summing *summing, uint32_t frame_id)
 {
     uint32_t *known = &summing->keys_of_frame[frame_id];
     if (*known == 0) {
-        const struct profile_frame *frame = &summing->profile->frames[frame_id];
-        uint32_t module = summing->profile->functions[frame->function].module;
-        if (summing->by == SUMMARY_BY_MODULE)
-            *known = key_add(summing, module, 0);
-        else
-            *known =
-                key_add(summing, frame->function, summing->by == SUMMARY_BY_LINE ? frame->line : 0);
+        struct key key = frame_key(summing, &summing->profile->frames[frame_id]);
+        *known = key_add(summing, key.id, key.line);
     }
     return *known;
 }
@@ -85,10 +103,28 @@ static bool stack_sum(struct summing *summing, uint32_t leaf, uint64_t stamp)
     return true;
 }
 
+/* Of the samples of one stack, or of one sample. */
+static bool whole_sum(struct summing *summing, uint32_t id, uint64_t weight)
+{
+    uint32_t key = key_add(summing, id, 0);
+    if (key == 0)
+        return false;
+    add_to(&sums_at(summing, key)->self, weight);
+    add_to(&sums_at(summing, key)->total, weight);
+    return true;
+}
+
 static bool stacks_sum(struct summing *summing)
 {
-    for (uint32_t stack = 0; stack < summing->profile->n_stacks; stack++) {
-        if (summing->weights[stack] != 0 && !stack_sum(summing, stack, (uint64_t)stack + 1))
+    const struct profile *profile = summing->profile;
+    for (uint32_t stack = 0; stack < profile->n_stacks; stack++) {
+        uint64_t weight = summing->weights[stack];
+        if (weight == 0)
+            continue;
+        bool ok = summing->by == SUMMARY_BY_LABEL
+                      ? whole_sum(summing, profile_stack_label(profile, stack), weight)
+                      : stack_sum(summing, stack, (uint64_t)stack + 1);
+        if (!ok)
             return false;
     }
     return true;
@@ -97,6 +133,7 @@ static bool stacks_sum(struct summing *summing)
 static bool samples_sum(struct summing *summing, struct summary *summary, struct fold_unit unit)
 {
     const struct profile *profile = summing->profile;
+    bool by_stack = !summary_is_of_samples(summing->by) || summing->by == SUMMARY_BY_LABEL;
     for (size_t i = 0; i < profile->n_samples; i++) {
         const struct profile_sample *sample = &profile->samples[i];
         uint64_t weight = multiply_saturated(profile_value(profile, i, unit.kind), unit.multiplier);
@@ -104,15 +141,10 @@ static bool samples_sum(struct summing *summing, struct summary *summary, struct
         add_to(is_idle ? &summary->idle : &summary->all, weight);
         if (is_idle || weight == 0)
             continue;
-        if (summing->by != SUMMARY_BY_THREAD) {
+        if (by_stack)
             add_to(&summing->weights[sample->stack], weight);
-            continue;
-        }
-        uint32_t key = key_add(summing, sample->thread, 0);
-        if (key == 0)
+        else if (!whole_sum(summing, sample_id(summing, sample), weight))
             return false;
-        add_to(&sums_at(summing, key)->self, weight);
-        add_to(&sums_at(summing, key)->total, weight);
     }
     return true;
 }
@@ -182,6 +214,8 @@ static bool summary_make(struct summary *summary, const struct profile *profile,
 {
     struct fold_unit unit = fold_unit_choose(profile, true);
     *summary = (struct summary){.unit = unit.unit};
+    if (unit.kind < profile->n_kinds && profile->kinds[unit.kind].unit == unit.unit)
+        summary->measure = profile->kinds[unit.kind].name;
     struct summing summing = {.profile = profile, .by = by};
     bool ok = summing_init(&summing) && samples_sum(&summing, summary, unit) &&
               stacks_sum(&summing) && rows_make(&summing, summary);
@@ -193,7 +227,7 @@ bool summary_init(struct summary *summary, const struct profile *profile, enum s
                   struct err *err)
 {
     /* What is made of spans has the functions, modules and threads of `profile`, by the same ids
-     * (convert.c, builder_like): rows of the summary name those of `profile`. */
+     * (profile_builder_like): rows of the summary name those of `profile`. */
     const struct profile *samples;
     struct profile *made;
     bool ok = profile_with_samples(profile, &samples, &made, err) &&
@@ -208,21 +242,71 @@ void summary_deinit(struct summary *summary)
     *summary = (struct summary){0};
 }
 
+bool summary_is_known(const struct profile *profile, enum summary_by by)
+{
+    uint32_t id = 1;
+    switch (by) {
+    case SUMMARY_BY_LINE:
+        while (id < profile->n_frames && profile->frames[id].line == 0)
+            id++;
+        return id < profile->n_frames;
+    case SUMMARY_BY_FILE:
+        while (id < profile->n_functions && profile->functions[id].file == 0)
+            id++;
+        return id < profile->n_functions;
+    case SUMMARY_BY_MODULE:
+        return profile->n_modules > 1;
+    case SUMMARY_BY_THREAD:
+        return profile->n_threads > 1;
+    case SUMMARY_BY_PROCESS:
+    case SUMMARY_BY_COMMAND:
+        return profile->n_processes > 1;
+    case SUMMARY_BY_LABEL:
+        while (id < profile->n_frames && (profile->frames[id].flags & PROFILE_FRAME_LABEL) == 0)
+            id++;
+        return id < profile->n_frames;
+    case SUMMARY_BY_FUNCTION:
+        break;
+    }
+    return true;
+}
+
+static uint32_t row_text(const struct profile *profile, enum summary_by by, uint32_t id)
+{
+    switch (by) {
+    case SUMMARY_BY_FILE:
+    case SUMMARY_BY_COMMAND:
+        return id;
+    case SUMMARY_BY_MODULE:
+        return profile->modules[id].path;
+    case SUMMARY_BY_THREAD:
+        if (profile->threads[id].name != 0)
+            return profile->threads[id].name;
+        return profile->processes[profile->threads[id].process].name;
+    case SUMMARY_BY_PROCESS:
+        return profile->processes[id].name;
+    case SUMMARY_BY_FUNCTION:
+    case SUMMARY_BY_LINE:
+    case SUMMARY_BY_LABEL:
+        break;
+    }
+    const struct profile_function *function = &profile->functions[id];
+    return function->name != 0 ? function->name : function->system_name;
+}
+
 struct text summary_row_name(const struct profile *profile, enum summary_by by,
                              const struct summary_row *row)
 {
-    uint32_t name = 0;
-    if (by == SUMMARY_BY_MODULE) {
-        name = profile->modules[row->id].path;
-    } else if (by == SUMMARY_BY_THREAD) {
-        name = profile->threads[row->id].name;
-        if (name == 0)
-            name = profile->processes[profile->threads[row->id].process].name;
-    } else {
-        name = profile->functions[row->id].name;
-        if (name == 0)
-            name = profile->functions[row->id].system_name;
-    }
-    struct text text = profile_text(profile, name);
+    if (by == SUMMARY_BY_LABEL && row->id == 0)
+        return text_make("[no label]");
+    struct text text = profile_text(profile, row_text(profile, by, row->id));
     return text.length != 0 ? text : text_make("[unknown]");
+}
+
+uint64_t summary_row_number(const struct profile *profile, enum summary_by by,
+                            const struct summary_row *row)
+{
+    if (by == SUMMARY_BY_THREAD)
+        return profile->threads[row->id].tid;
+    return by == SUMMARY_BY_PROCESS ? profile->processes[row->id].pid : 0;
 }

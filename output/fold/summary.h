@@ -1,7 +1,10 @@
-/* summary.h - self and total weight per function, module, line or thread: what `sampler top` shows.
+/* summary.h - self and total weight per function, line, thread and so on: what `sampler top` shows.
  *
  * self   weight of samples with the entry at the leaf
  * total  weight of samples with the entry anywhere, counted once per stack however often it recurs
+ *
+ * A thread, a process, a command and a label are of a whole sample and not of its frames: their
+ * self is their total.
  *
  * Weights are those of fold_unit_choose (fold.h) with nanoseconds where they are known. Idle
  * samples (leaf frame PROFILE_FRAME_IDLE) count nowhere but in `idle`. A profile of spans is taken
@@ -11,13 +14,23 @@
 
 #include "model/profile.h"
 
-enum summary_by { SUMMARY_BY_FUNCTION, SUMMARY_BY_MODULE, SUMMARY_BY_LINE, SUMMARY_BY_THREAD };
+enum summary_by {
+    SUMMARY_BY_FUNCTION,
+    SUMMARY_BY_LINE,   /* of source, within a function */
+    SUMMARY_BY_FILE,   /* of source                    */
+    SUMMARY_BY_MODULE, /* program or library           */
+    SUMMARY_BY_THREAD,
+    SUMMARY_BY_PROCESS,
+    SUMMARY_BY_COMMAND, /* processes of one name          */
+    SUMMARY_BY_LABEL    /* of the program's work (sampler.h) */
+};
 
-/* Which of the ids mean something depends on what the summary is by. Ids of the profile given. */
+/* Ids are those of the profile given. */
 struct summary_row {
     uint64_t self;
     uint64_t total;
-    uint32_t id;   /* function (also by line), module or thread; 0 = none: "unknown" */
+    uint32_t id;   /* function (also by line, and of a label), text (of a file or command), module,
+                    thread or process; 0 = none */
     uint32_t line; /* by line: the executed one; 0 = unknown */
 };
 
@@ -27,6 +40,7 @@ struct summary {
     uint64_t all; /* weight of all samples that are not idle */
     uint64_t idle;
     enum profile_unit unit;
+    uint32_t measure; /* text: the name of what is summed, "cpu", "wall", an event; 0 = unknown */
 };
 
 /* The caller gives it back with summary_deinit. */
@@ -37,9 +51,22 @@ void summary_deinit(struct summary *summary);
 /* Puts the rows with most total first instead. */
 void summary_sort_by_total(struct summary *summary);
 
-/* What people read for a row: name of the function or thread, or path of the module; never empty.
- */
+/* Whether the profile holds what the rows would be about: without, there is one row, "[unknown]",
+ * which tells nobody anything. Functions it always has. */
+bool summary_is_known(const struct profile *profile, enum summary_by by);
+
+/* Whether rows are about a whole sample: self and total are the same. */
+static inline bool summary_is_of_samples(enum summary_by by)
+{
+    return by >= SUMMARY_BY_THREAD;
+}
+
+/* What people read for a row: a name or a path; never empty. */
 struct text summary_row_name(const struct profile *profile, enum summary_by by,
                              const struct summary_row *row);
+
+/* The number that tells rows of one name apart: tid or pid; 0 = none. */
+uint64_t summary_row_number(const struct profile *profile, enum summary_by by,
+                            const struct summary_row *row);
 
 #endif

@@ -283,26 +283,6 @@ bool profile_visit_spans(const struct profile *profile, const struct profile_spa
 
 /* ---- whole profiles ---- */
 
-/* A builder that holds everything of `in` but samples and spans. Nothing merges in an empty
- * builder, so all ids are as in `in`. */
-static bool builder_like(const struct profile *in, struct profile_builder **out, struct err *err)
-{
-    struct profile_builder *builder = NULL;
-    struct profile_map map;
-    if (!profile_builder_create(&builder, err))
-        return false;
-    if (!profile_map_init(&map, builder, in, 0, err)) {
-        profile_builder_destroy(builder);
-        return false;
-    }
-    profile_copy_scalars(builder, in, &map);
-    profile_copy_events(builder, in, &map, 0);
-    profile_copy_metadata(builder, in);
-    profile_map_deinit(&map);
-    *out = builder;
-    return true;
-}
-
 VECTOR_DEFINE(spans, struct profile_span)
 VECTOR_DEFINE(indexes, size_t)
 
@@ -360,7 +340,7 @@ static bool gather_spans(struct span_gatherer *gatherer, struct err *err)
 bool profile_samples_to_spans(const struct profile *in, struct profile **out, struct err *err)
 {
     struct span_gatherer gatherer = {.in = in};
-    if (!builder_like(in, &gatherer.builder, err))
+    if (!profile_builder_like(in, &gatherer.builder, err))
         return false;
     if (!gather_spans(&gatherer, err)) {
         profile_builder_destroy(gatherer.builder);
@@ -420,7 +400,7 @@ static void walk_self_times(struct self_walk *walk)
 bool profile_spans_to_samples(const struct profile *in, struct profile **out, struct err *err)
 {
     struct self_walk walk = {.in = in};
-    if (!builder_like(in, &walk.builder, err))
+    if (!profile_builder_like(in, &walk.builder, err))
         return false;
     walk.stacks = calloc(in->n_spans, sizeof *walk.stacks);
     if (walk.stacks == NULL) {

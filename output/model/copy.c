@@ -164,3 +164,21 @@ void profile_copy_scalars(struct profile_builder *builder, const struct profile 
     scalars->duration_ns = in->duration_ns;
     scalars->period = in->period;
 }
+
+bool profile_builder_like(const struct profile *in, struct profile_builder **out, struct err *err)
+{
+    struct profile_builder *builder = NULL;
+    struct profile_map map;
+    if (!profile_builder_create(&builder, err))
+        return false;
+    if (!profile_map_init(&map, builder, in, 0, err)) {
+        profile_builder_destroy(builder);
+        return false;
+    }
+    profile_copy_scalars(builder, in, &map);
+    profile_copy_events(builder, in, &map, 0);
+    profile_copy_metadata(builder, in);
+    profile_map_deinit(&map);
+    *out = builder;
+    return true;
+}

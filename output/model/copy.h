@@ -2,6 +2,7 @@
  *
  *   profile_map_init     texts, modules, functions, frames, stacks, processes, threads -> the map
  *   profile_copy_*       what refers to them, by the map
+ *   profile_builder_like all of it at once, into a builder of its own
  *
  * Ids     Equal rows become one, so ids change: the map says how. Into an empty builder everything
  *         keeps its id.
@@ -32,5 +33,10 @@ void profile_copy_metadata(struct profile_builder *builder, const struct profile
 /* Kinds (with texts of `map`), times and period, as they are. */
 void profile_copy_scalars(struct profile_builder *builder, const struct profile *in,
                           const struct profile_map *map);
+
+/* A builder that holds everything of `in` but samples and spans. Nothing merges in an empty
+ * builder, so all ids are as in `in`. */
+MUST_CHECK bool profile_builder_like(const struct profile *in, struct profile_builder **out,
+                                     struct err *err);
 
 #endif

@@ -471,6 +471,14 @@ bool profile_builder_finish(struct profile_builder *builder, struct profile **ou
     return true;
 }
 
+uint32_t profile_stack_label(const struct profile *profile, uint32_t stack)
+{
+    while (profile->stacks[stack].parent != 0)
+        stack = profile->stacks[stack].parent;
+    const struct profile_frame *frame = &profile->frames[profile->stacks[stack].frame];
+    return frame->flags & PROFILE_FRAME_LABEL ? frame->function : 0;
+}
+
 void profile_destroy(struct profile *profile)
 {
     if (profile == NULL)

@@ -224,6 +224,9 @@ static inline bool profile_stack_is_idle(const struct profile *profile, uint32_t
     return (profile->frames[profile->stacks[stack].frame].flags & PROFILE_FRAME_IDLE) != 0;
 }
 
+/* The label a stack is under: the function of its outermost frame if that is one, else 0. */
+uint32_t profile_stack_label(const struct profile *profile, uint32_t stack);
+
 /* ---- building ----
  *
  *     profile_builder_create(&builder, err)

@@ -80,6 +80,30 @@ static void every_way_of_writing_an_option(void **state)
     }
 }
 
+static void seconds_become_nanoseconds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } cases[] = {{"0", 0},
+                 {"2", 2000000000},
+                 {"2.5", 2500000000},
+                 {".25", 250000000},
+                 {"1.", 1000000000},
+                 {"0.000000001", 1},
+                 {"0.1234567899", 123456789},
+                 {"999999999.999999999", 999999999999999999}};
+    struct options options;
+    struct err err;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_true(parse(COMMAND_TOP, WORDS("--from", cases[i].text, "x"), &options, &err));
+        assert_int_equal(options_ns(&options, OPTION_FROM, 7), cases[i].ns);
+        assert_int_equal(options_ns(&options, OPTION_TO, 7), 7);
+    }
+    assert_false(parse(COMMAND_TOP, WORDS("--from", "1.2.3", "x"), &options, &err));
+}
+
 static void the_command_keeps_its_own_options(void **state)
 {
     (void)state;
@@ -441,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(defaults_stand_when_nothing_is_said, clear_environment),
         cmocka_unit_test_setup(every_way_of_writing_an_option, clear_environment),
+        cmocka_unit_test_setup(seconds_become_nanoseconds, clear_environment),
         cmocka_unit_test_setup(the_command_keeps_its_own_options, clear_environment),
         cmocka_unit_test_setup(operands_and_options_mix_elsewhere, clear_environment),
         cmocka_unit_test_setup(a_flag_of_the_environment_is_0_or_1, clear_environment),

@@ -90,6 +90,55 @@ static void recursion_counts_once(void **state)
     profile_destroy(profile);
 }
 
+static void rows_of_files_processes_commands_and_labels(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, 0);
+    uint32_t first = thread_add(builder, "cc1", 11, "", 11);
+    uint32_t second = thread_add(builder, "cc1", 12, "lto", 13);
+    uint32_t other = thread_add(builder, "as", 14, "", 14);
+    const struct profile_function in_a = {.name = profile_add_cstring(builder, "f"),
+                                          .file = profile_add_cstring(builder, "a.c")};
+    const struct profile_frame frame = {.function = profile_add_function(builder, &in_a)};
+    const struct profile_function work = {.name = profile_add_cstring(builder, "work")};
+    const struct profile_frame label = {.function = profile_add_function(builder, &work),
+                                        .flags = PROFILE_FRAME_LABEL};
+    uint32_t stack = profile_add_stack(builder, 0, profile_add_frame(builder, &label));
+    stack = profile_add_stack(builder, stack, profile_add_frame(builder, &frame));
+    profile_add_sample(builder, &(struct profile_sample){.thread = first, .stack = stack},
+                       &(uint64_t){5});
+    sample_add(builder, second, "g;h", 0, 7);
+    sample_add(builder, other, "g", 0, 11);
+    sample_add(builder, first, "g", 0, 1);
+    struct profile *profile = builder_finish(builder);
+    expect(profile, SUMMARY_BY_FILE, false, "[unknown]:0 19 24\na.c:0 5 5\n");
+    expect(profile, SUMMARY_BY_PROCESS, false, "as:0 11 11\ncc1:0 7 7\ncc1:0 6 6\n");
+    expect(profile, SUMMARY_BY_COMMAND, false, "cc1:0 13 13\nas:0 11 11\n");
+    expect(profile, SUMMARY_BY_LABEL, false, "[no label]:0 19 19\nwork:0 5 5\n");
+    const struct summary_row row = {.id = second};
+    assert_int_equal(summary_row_number(profile, SUMMARY_BY_THREAD, &row), 13);
+    assert_int_equal(summary_row_number(profile, SUMMARY_BY_PROCESS, &row), 12);
+    assert_int_equal(summary_row_number(profile, SUMMARY_BY_FUNCTION, &row), 0);
+    for (enum summary_by by = SUMMARY_BY_FUNCTION; by <= SUMMARY_BY_LABEL; by++)
+        assert_int_equal(summary_is_known(profile, by),
+                         by != SUMMARY_BY_LINE && by != SUMMARY_BY_MODULE);
+    profile_destroy(profile);
+}
+
+static void only_functions_are_always_known(void **state)
+{
+    (void)state;
+    struct profile *profile = builder_finish(builder_make(PROFILE_UNIT_COUNT, 0));
+    for (enum summary_by by = SUMMARY_BY_FUNCTION; by <= SUMMARY_BY_LABEL; by++)
+        assert_int_equal(summary_is_known(profile, by), by == SUMMARY_BY_FUNCTION);
+    profile_destroy(profile);
+    profile = recursive_make();
+    for (enum summary_by by = SUMMARY_BY_FUNCTION; by <= SUMMARY_BY_LABEL; by++)
+        assert_int_equal(summary_is_known(profile, by),
+                         by != SUMMARY_BY_FILE && by != SUMMARY_BY_LABEL);
+    profile_destroy(profile);
+}
+
 static void spans_count_by_self_time(void **state)
 {
     (void)state;
@@ -113,7 +162,7 @@ static void failing_allocations_are_reported(void **state)
 {
     (void)state;
     struct profile *profile = recursive_make();
-    for (int by = SUMMARY_BY_FUNCTION; by <= SUMMARY_BY_THREAD; by++) {
+    for (int by = SUMMARY_BY_FUNCTION; by <= SUMMARY_BY_LABEL; by++) {
         for (unsigned n = 1;; n++) {
             struct err err = ERR_INIT;
             struct summary summary;
@@ -136,6 +185,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recursion_counts_once),
+        cmocka_unit_test(rows_of_files_processes_commands_and_labels),
+        cmocka_unit_test(only_functions_are_always_known),
         cmocka_unit_test(spans_count_by_self_time),
         cmocka_unit_test(nothing_is_summed_to_nothing),
         cmocka_unit_test(failing_allocations_are_reported),

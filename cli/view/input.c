@@ -1,0 +1,111 @@
+/* input.c - see input.h. */
+#include "view/input.h"
+
+#include <stdlib.h>
+
+#include "model/merge.h"
+#include "report/files.h"
+#include "report/report.h"
+#include "select/select.h"
+
+static struct selection selection_from(const struct options *options)
+{
+    return (struct selection){.focus = options->values[OPTION_FOCUS],
+                              .ignore = options->values[OPTION_IGNORE],
+                              .hide = options->values[OPTION_HIDE],
+                              .thread = options->values[OPTION_THREAD],
+                              .process = options->values[OPTION_PROCESS],
+                              .label = options->values[OPTION_LABEL],
+                              .from_ns = options_ns(options, OPTION_FROM, 0),
+                              .to_ns = options_ns(options, OPTION_TO, UINT64_MAX)};
+}
+
+static bool load_file(const char *path, const struct options *options, struct profile **out,
+                      struct err *err)
+{
+    struct file_bytes bytes;
+    struct format_options format_options = format_options_from(options);
+    if (!file_load(path, &bytes, err))
+        return false;
+    bool ok = profile_load(path, &bytes, &format_options, out, err);
+    file_unload(&bytes);
+    return ok;
+}
+
+struct profiles {
+    struct profile **items;
+    size_t n;
+};
+
+static bool profiles_init(struct profiles *profiles, size_t n_most, struct err *err)
+{
+    *profiles = (struct profiles){.items = calloc(n_most + 1, sizeof(struct profile *))};
+    return profiles->items != NULL || err_fail_memory(err);
+}
+
+static void profiles_deinit(struct profiles *profiles)
+{
+    for (size_t i = 0; i < profiles->n; i++)
+        profile_destroy(profiles->items[i]);
+    free(profiles->items);
+}
+
+static bool load_all(const struct options *options, struct profiles *profiles, struct err *err)
+{
+    char **recordings = calloc(options->n_operands + 1, sizeof *recordings);
+    size_t n_recordings = 0;
+    if (recordings == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < options->n_operands; i++)
+        if (path_is_recording(options->operands[i]))
+            recordings[n_recordings++] = options->operands[i];
+    bool ok = n_recordings == 0 ||
+              recordings_load_profile(options, recordings, n_recordings, &profiles->items[0], err);
+    profiles->n = ok && n_recordings > 0;
+    free(recordings);
+    for (size_t i = 0; ok && i < options->n_operands; i++) {
+        if (path_is_recording(options->operands[i]))
+            continue;
+        ok = load_file(options->operands[i], options, &profiles->items[profiles->n], err);
+        profiles->n += ok;
+    }
+    return ok;
+}
+
+/* The only one, or a merged one. */
+static bool merge_all(struct profiles *profiles, struct profile **out, struct err *err)
+{
+    if (profiles->n == 1) {
+        profiles->n = 0;
+        *out = profiles->items[0];
+        return true;
+    }
+    struct format_notes notes = notes_to_stderr("merging");
+    return profile_merge((const struct profile *const *)profiles->items, profiles->n, &notes, out,
+                         err);
+}
+
+/* Takes `all`. */
+static bool select_part(const struct options *options, const struct selection *selection,
+                        struct profile *all, struct profile **out, struct err *err)
+{
+    if (selection_is_all(selection)) {
+        *out = all;
+        return true;
+    }
+    bool ok = profile_select(all, selection, out, err);
+    profile_destroy(all);
+    return ok || options->n_operands != 1 || err_name_file(err, options->operands[0]);
+}
+
+bool input_load(const struct options *options, struct profile **out, struct err *err)
+{
+    struct selection selection = selection_from(options);
+    struct profiles profiles;
+    struct profile *all = NULL;
+    if (!selection_check(&selection, err) || !profiles_init(&profiles, options->n_operands, err))
+        return false;
+    bool ok = load_all(options, &profiles, err) && merge_all(&profiles, &all, err);
+    profiles_deinit(&profiles);
+    return ok && select_part(options, &selection, all, out, err);
+}

@@ -1,0 +1,411 @@
+/* select.c - see select.h.
+ *
+ * Each condition is decided once for each function, thread, process or label, then once for each
+ * stack (parents come first in the table, so a stack needs its parent's answer and its own frame's);
+ * a sample costs two look-ups. */
+#include "select/select.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "append.h"
+#include "model/convert.h"
+#include "model/copy.h"
+#include "saturated.h"
+
+#define LIST_BYTES 120 /* of the names in an error */
+
+/* ---- patterns -------------------------------------------------------------------------------- */
+
+/* What of a frame is looked at. */
+enum subject { SUBJECT_FUNCTION, SUBJECT_FILE, SUBJECT_MODULE };
+
+struct pattern {
+    const char *option; /* "--focus", for errors     */
+    const char *text;   /* NULL: not asked for       */
+    enum subject subject;
+    bool is_number; /* of a thread or process */
+    uint64_t number;
+    bool is_compiled;
+    regex_t regex;
+};
+
+static bool is_all_digits(const char *text)
+{
+    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
+static bool compile(struct pattern *pattern, const char *text, struct err *err)
+{
+    int status = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NOSUB);
+    pattern->is_compiled = status == 0;
+    if (status == 0)
+        return true;
+    if (status == REG_ESPACE)
+        return err_fail_memory(err);
+    char why[100];
+    (void)regerror(status, &pattern->regex, why, sizeof why);
+    return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s '%.60s': no regular expression: %s",
+                    pattern->option, text, why);
+}
+
+static bool frame_pattern_make(struct pattern *pattern, const char *option, const char *text,
+                               struct err *err)
+{
+    *pattern = (struct pattern){.option = option, .text = text};
+    if (text == NULL)
+        return true;
+    static const struct {
+        const char *prefix;
+        enum subject subject;
+    } subjects[] = {{"file:", SUBJECT_FILE}, {"module:", SUBJECT_MODULE}};
+    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
+        size_t length = strlen(subjects[i].prefix);
+        if (strncmp(text, subjects[i].prefix, length) != 0 || text[length] == ':')
+            continue; /* file::open is a name of C++ */
+        pattern->subject = subjects[i].subject;
+        return compile(pattern, text + length, err);
+    }
+    return compile(pattern, text, err);
+}
+
+/* Of threads, processes and labels. */
+static bool row_pattern_make(struct pattern *pattern, const char *option, const char *text,
+                             bool has_ids, struct err *err)
+{
+    *pattern = (struct pattern){.option = option, .text = text};
+    if (text == NULL)
+        return true;
+    pattern->is_number = has_ids && is_all_digits(text);
+    pattern->number = pattern->is_number ? strtoull(text, NULL, 10) : 0;
+    return pattern->is_number || compile(pattern, text, err);
+}
+
+static void pattern_deinit(struct pattern *pattern)
+{
+    if (pattern->is_compiled)
+        regfree(&pattern->regex);
+}
+
+static bool matches(const struct pattern *pattern, struct text text)
+{
+    regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)text.length}; /* it may hold NUL bytes */
+    return regexec(&pattern->regex, text.bytes, 1, &part, REG_STARTEND) == 0;
+}
+
+static bool is_met(const struct pattern *pattern, uint64_t number, struct text name)
+{
+    return pattern->text == NULL ||
+           (pattern->is_number ? number == pattern->number : matches(pattern, name));
+}
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+enum mark {
+    MARK_FOCUS = 1,  /* the frame, or one it was called from, is in focus */
+    MARK_IGNORE = 2, /* ... is to be ignored                              */
+    MARK_HIDE = 4,   /* the frame itself                                  */
+};
+
+struct selecting {
+    const struct profile *in;
+    const struct selection *selection;
+    struct pattern focus, ignore, hide, thread, process, label;
+    uint8_t *function_marks;
+    uint8_t *stack_marks;
+    uint32_t *labels;    /* function, by stack */
+    bool *wanted_labels; /* by function */
+    bool *wanted_threads;
+    uint32_t *stacks; /* new ones by old ones; NULL: nothing is hidden */
+    struct profile_builder *builder;
+};
+
+static bool patterns_make(struct selecting *s, struct err *err)
+{
+    const struct selection *want = s->selection;
+    if (want->from_ns >= want->to_ns)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--to is not after --from");
+    return frame_pattern_make(&s->focus, "--focus", want->focus, err) &&
+           frame_pattern_make(&s->ignore, "--ignore", want->ignore, err) &&
+           frame_pattern_make(&s->hide, "--hide", want->hide, err) &&
+           row_pattern_make(&s->thread, "--thread", want->thread, true, err) &&
+           row_pattern_make(&s->process, "--process", want->process, true, err) &&
+           row_pattern_make(&s->label, "--label", want->label, false, err);
+}
+
+static void selecting_deinit(struct selecting *s)
+{
+    pattern_deinit(&s->focus);
+    pattern_deinit(&s->ignore);
+    pattern_deinit(&s->hide);
+    pattern_deinit(&s->thread);
+    pattern_deinit(&s->process);
+    pattern_deinit(&s->label);
+    free(s->function_marks);
+    free(s->stack_marks);
+    free(s->labels);
+    free(s->wanted_labels);
+    free(s->wanted_threads);
+    free(s->stacks);
+    profile_builder_destroy(s->builder);
+}
+
+static bool tables_alloc(struct selecting *s, struct err *err)
+{
+    const struct profile *in = s->in;
+    s->function_marks = calloc(in->n_functions, sizeof *s->function_marks);
+    s->stack_marks = calloc(in->n_stacks, sizeof *s->stack_marks);
+    s->labels = calloc(in->n_stacks, sizeof *s->labels);
+    s->wanted_labels = calloc(in->n_functions, sizeof *s->wanted_labels);
+    s->wanted_threads = calloc(in->n_threads, sizeof *s->wanted_threads);
+    s->stacks = s->hide.text == NULL ? NULL : calloc(in->n_stacks, sizeof *s->stacks);
+    bool ok = s->function_marks != NULL && s->stack_marks != NULL && s->labels != NULL &&
+              s->wanted_labels != NULL && s->wanted_threads != NULL &&
+              (s->hide.text == NULL || s->stacks != NULL);
+    return ok || err_fail_memory(err);
+}
+
+static struct text function_name(const struct profile *in, uint32_t id)
+{
+    const struct profile_function *function = &in->functions[id];
+    return profile_text(in, function->name != 0 ? function->name : function->system_name);
+}
+
+static bool function_matches(const struct profile *in, const struct pattern *pattern, uint32_t id)
+{
+    const struct profile_function *function = &in->functions[id];
+    if (pattern->text == NULL)
+        return false;
+    switch (pattern->subject) {
+    case SUBJECT_FILE:
+        return matches(pattern, profile_text(in, function->file));
+    case SUBJECT_MODULE:
+        return matches(pattern, profile_text(in, in->modules[function->module].path));
+    case SUBJECT_FUNCTION:
+        break;
+    }
+    return matches(pattern, function_name(in, id));
+}
+
+static bool nothing_meets(const struct pattern *pattern, const char *what, struct err *err)
+{
+    return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s '%.60s': no %s matches",
+                    pattern->option, pattern->text, what);
+}
+
+static bool mark_functions(struct selecting *s, struct err *err)
+{
+    const struct pattern *const patterns[] = {&s->focus, &s->ignore, &s->hide};
+    static const char *const subjects[] = {"function", "source file", "module"};
+    for (unsigned i = 0; i < 3; i++) {
+        bool any = patterns[i]->text == NULL;
+        for (uint32_t id = 1; id < s->in->n_functions; id++) {
+            if (function_matches(s->in, patterns[i], id)) {
+                s->function_marks[id] |= (uint8_t)(1u << i);
+                any = true;
+            }
+        }
+        if (!any)
+            return nothing_meets(patterns[i], subjects[patterns[i]->subject], err);
+    }
+    return true;
+}
+
+static void mark_stacks(struct selecting *s)
+{
+    const struct profile *in = s->in;
+    for (uint32_t id = 1; id < in->n_stacks; id++) {
+        const struct profile_stack *stack = &in->stacks[id];
+        const struct profile_frame *frame = &in->frames[stack->frame];
+        s->stack_marks[id] = (uint8_t)((s->stack_marks[stack->parent] & ~MARK_HIDE) |
+                                       s->function_marks[frame->function]);
+        if (s->label.text != NULL)
+            s->labels[id] = profile_stack_label(in, id);
+    }
+}
+
+/* "; there are: a, b ..." for an error. */
+struct list {
+    char text[LIST_BYTES];
+    size_t used;
+    unsigned n;
+};
+
+static void list_add(struct list *list, struct text name, uint64_t id)
+{
+    if (list->n++ > 0)
+        append(list->text, sizeof list->text, &list->used, ", ");
+    append(list->text, sizeof list->text, &list->used, "%.*s",
+           name.length < 30 ? (int)name.length : 30, name.bytes);
+    if (id != 0)
+        append(list->text, sizeof list->text, &list->used, " (%llu)", (unsigned long long)id);
+}
+
+static bool refuse_with_list(const struct pattern *pattern, const char *what,
+                             const struct list *list, struct err *err)
+{
+    if (list->n == 0)
+        return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s '%.60s': has no %s%s",
+                        pattern->option, pattern->text, what,
+                        what[strlen(what) - 1] == 's' ? "es" : "s");
+    return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s '%.60s': no %s matches; there %s %s",
+                    pattern->option, pattern->text, what, list->n == 1 ? "is" : "are", list->text);
+}
+
+static struct text thread_name(const struct profile *in, uint32_t id)
+{
+    const struct profile_thread *thread = &in->threads[id];
+    uint32_t name = thread->name != 0 ? thread->name : in->processes[thread->process].name;
+    return profile_text(in, name);
+}
+
+static bool mark_threads(struct selecting *s, struct err *err)
+{
+    const struct profile *in = s->in;
+    struct list threads = {0}, processes = {0};
+    bool any_thread = false, any_process = false;
+    uint32_t last_process = 0;
+    for (uint32_t id = 0; id < in->n_threads; id++) {
+        const struct profile_thread *thread = &in->threads[id];
+        const struct profile_process *process = &in->processes[thread->process];
+        struct text process_name = profile_text(in, process->name);
+        bool is_thread = is_met(&s->thread, thread->tid, thread_name(in, id));
+        bool is_process = is_met(&s->process, process->pid, process_name);
+        s->wanted_threads[id] = is_thread && is_process;
+        if (id == 0)
+            continue; /* of formats without threads: nobody's */
+        any_thread = any_thread || is_thread;
+        any_process = any_process || is_process;
+        list_add(&threads, thread_name(in, id), thread->tid);
+        if (thread->process != last_process)
+            list_add(&processes, process_name, process->pid);
+        last_process = thread->process;
+    }
+    if (!any_thread && s->thread.text != NULL)
+        return refuse_with_list(&s->thread, "thread", &threads, err);
+    if (!any_process && s->process.text != NULL)
+        return refuse_with_list(&s->process, "process", &processes, err);
+    return true;
+}
+
+static bool mark_labels(struct selecting *s, struct err *err)
+{
+    const struct profile *in = s->in;
+    struct list labels = {0};
+    bool any = s->label.text == NULL;
+    for (uint32_t id = 1; id < in->n_stacks && s->label.text != NULL; id++) {
+        const struct profile_stack *stack = &in->stacks[id];
+        uint32_t label = s->labels[id];
+        if (stack->parent != 0 || label == 0)
+            continue;
+        s->wanted_labels[label] = matches(&s->label, function_name(in, label));
+        any = any || s->wanted_labels[label];
+        list_add(&labels, function_name(in, label), 0);
+    }
+    return any || refuse_with_list(&s->label, "label", &labels, err);
+}
+
+/* ---- the samples ----------------------------------------------------------------------------- */
+
+/* A stack loses its hidden frames. Of one that loses all of them something must be seen. */
+static void hide_frames(struct selecting *s)
+{
+    static const char NAME[] = "[hidden]";
+    const struct profile *in = s->in;
+    uint32_t frame = profile_add_named_frame(s->builder, NAME, sizeof NAME - 1);
+    uint32_t all_hidden = profile_add_stack(s->builder, 0, frame);
+    for (uint32_t id = 1; id < in->n_stacks; id++) {
+        uint32_t parent = s->stacks[in->stacks[id].parent];
+        bool is_hidden = s->stack_marks[id] & MARK_HIDE;
+        if (!is_hidden)
+            parent = profile_add_stack(s->builder, parent == all_hidden ? 0 : parent,
+                                       in->stacks[id].frame);
+        else if (parent == 0)
+            parent = all_hidden;
+        s->stacks[id] = parent;
+    }
+}
+
+static bool is_wanted(const struct selecting *s, const struct profile_sample *sample)
+{
+    uint8_t marks = s->stack_marks[sample->stack];
+    return s->wanted_threads[sample->thread] && (s->focus.text == NULL || marks & MARK_FOCUS) &&
+           !(marks & MARK_IGNORE) &&
+           (s->label.text == NULL || s->wanted_labels[s->labels[sample->stack]]) &&
+           sample->time_ns >= s->selection->from_ns &&
+           (sample->time_ns < s->selection->to_ns || s->selection->to_ns == UINT64_MAX);
+}
+
+static void copy_samples(struct selecting *s)
+{
+    enum { BATCH = 512 };
+    const struct profile *in = s->in;
+    struct profile_sample samples[BATCH];
+    uint64_t values[PROFILE_MAX_KINDS][BATCH];
+    const uint64_t *const columns[PROFILE_MAX_KINDS] = {values[0], values[1], values[2], values[3]};
+    size_t n = 0;
+    for (size_t i = 0; i < in->n_samples; i++) {
+        if (!is_wanted(s, &in->samples[i]))
+            continue;
+        samples[n] = in->samples[i];
+        if (s->stacks != NULL)
+            samples[n].stack = s->stacks[samples[n].stack];
+        for (uint32_t kind = 0; kind < in->n_kinds; kind++)
+            values[kind][n] = profile_value(in, i, kind);
+        if (++n == BATCH) {
+            profile_add_samples(s->builder, n, samples, columns);
+            n = 0;
+        }
+    }
+    profile_add_samples(s->builder, n, samples, columns);
+}
+
+static bool select_samples(struct selecting *s, struct profile **out, struct err *err)
+{
+    const struct selection *want = s->selection;
+    if ((want->from_ns != 0 || want->to_ns != UINT64_MAX) && !s->in->has_times)
+        return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+                        "has no times: --from and --to need a .sprofile or a recording");
+    if (!tables_alloc(s, err) || !mark_functions(s, err))
+        return false;
+    mark_stacks(s);
+    if (!mark_threads(s, err) || !mark_labels(s, err))
+        return false;
+    if (!profile_builder_like(s->in, &s->builder, err))
+        return false;
+    if (s->stacks != NULL)
+        hide_frames(s);
+    copy_samples(s);
+    struct profile_builder *builder = s->builder;
+    s->builder = NULL; /* finish takes it in every case */
+    return profile_builder_finish(builder, out, err);
+}
+
+bool selection_is_all(const struct selection *selection)
+{
+    return selection->focus == NULL && selection->ignore == NULL && selection->hide == NULL &&
+           selection->thread == NULL && selection->process == NULL && selection->label == NULL &&
+           selection->from_ns == 0 && selection->to_ns == UINT64_MAX;
+}
+
+bool selection_check(const struct selection *selection, struct err *err)
+{
+    struct selecting selecting = {.selection = selection};
+    bool ok = patterns_make(&selecting, err);
+    selecting_deinit(&selecting);
+    return ok;
+}
+
+bool profile_select(const struct profile *in, const struct selection *selection,
+                    struct profile **out, struct err *err)
+{
+    struct profile *made = NULL;
+    struct selecting selecting = {.selection = selection};
+    bool ok = patterns_make(&selecting, err) &&
+              profile_with_samples(in, &selecting.in, &made, err) &&
+              select_samples(&selecting, out, err);
+    selecting_deinit(&selecting);
+    profile_destroy(made);
+    return ok;
+}
