@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "fold/summary.h"
 #include "model/merge.h"
 #include "report/files.h"
 #include "report/report.h"
@@ -85,27 +86,48 @@ static bool merge_all(struct profiles *profiles, struct profile **out, struct er
                          err);
 }
 
-/* Takes `all`. */
-static bool select_part(const struct options *options, const struct selection *selection,
-                        struct profile *all, struct profile **out, struct err *err)
+static bool weigh(const struct profile *profile, uint64_t *weight, struct err *err)
 {
-    if (selection_is_all(selection)) {
-        *out = all;
-        return true;
-    }
-    bool ok = profile_select(all, selection, out, err);
-    profile_destroy(all);
-    return ok || options->n_operands != 1 || err_name_file(err, options->operands[0]);
+    struct summary summary;
+    if (!summary_init(&summary, profile, SUMMARY_BY_COMMAND, err))
+        return false;
+    *weight = summary.all;
+    summary_deinit(&summary);
+    return true;
 }
 
-bool input_load(const struct options *options, struct profile **out, struct err *err)
+/* Takes `all`. */
+static bool select_part(const struct options *options, const struct selection *selection,
+                        struct profile *all, struct input *out, struct err *err)
+{
+    *out = (struct input){.profile = all, .is_part = !selection_is_all(selection)};
+    if (!weigh(all, &out->whole, err))
+        return false;
+    if (!out->is_part)
+        return true;
+    bool ok = profile_select(all, selection, &out->profile, err);
+    profile_destroy(all);
+    if (ok)
+        return true;
+    out->profile = NULL;
+    return options->n_operands != 1 ? false : err_name_file(err, options->operands[0]);
+}
+
+bool input_load(const struct options *options, struct input *out, struct err *err)
 {
     struct selection selection = selection_from(options);
     struct profiles profiles;
     struct profile *all = NULL;
+    *out = (struct input){.profile = NULL};
     if (!selection_check(&selection, err) || !profiles_init(&profiles, options->n_operands, err))
         return false;
     bool ok = load_all(options, &profiles, err) && merge_all(&profiles, &all, err);
     profiles_deinit(&profiles);
     return ok && select_part(options, &selection, all, out, err);
+}
+
+void input_unload(struct input *input)
+{
+    profile_destroy(input->profile);
+    *input = (struct input){.profile = NULL};
 }

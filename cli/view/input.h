@@ -9,7 +9,15 @@
 #include "model/profile.h"
 #include "options/options.h"
 
+struct input {
+    struct profile *profile; /* the part */
+    uint64_t whole;          /* weight of all samples that are not idle, before the part was taken,
+                                as summary.h counts them */
+    bool is_part;
+};
+
 /* ERR_USAGE: the options, before any file was read. */
-MUST_CHECK bool input_load(const struct options *options, struct profile **out, struct err *err);
+MUST_CHECK bool input_load(const struct options *options, struct input *out, struct err *err);
+void input_unload(struct input *input); /* takes zeros */
 
 #endif

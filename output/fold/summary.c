@@ -1,7 +1,7 @@
 /* summary.c - see summary.h.
  *
- * Weights per stack first; then each stack that has any is walked once from its leaf to its
- * root. An entry seen a second time on the way up (recursion) must not count twice in `total`: it
+ * Weights per stack (or thread) first; then each stack that has any is walked once from its leaf to
+ * its root. An entry seen a second time on the way up (recursion) must not count twice in `total`: it
  * is known by the stamp of the stack, which it got the first time. */
 #include "fold/summary.h"
 
@@ -34,7 +34,8 @@ struct summing {
     struct row_table keys;   /* of struct key */
     struct sums_by_key sums; /* of struct sums, by key */
     uint32_t *keys_of_frame; /* 0 = not asked yet */
-    uint64_t *weights;       /* by stack */
+    uint64_t *weights;       /* by stack, or by thread */
+    bool by_stack;
 };
 
 static uint32_t key_add(struct summing *summing, uint32_t id, uint32_t line)
@@ -56,15 +57,13 @@ static struct key frame_key(const struct summing *summing, const struct profile_
                         .line = summing->by == SUMMARY_BY_LINE ? frame->line : 0};
 }
 
-/* The same of a sample. */
-static uint32_t sample_id(const struct summing *summing, const struct profile_sample *sample)
+/* What the row of a thread's samples is about. */
+static uint32_t thread_id(const struct summing *summing, uint32_t thread)
 {
-    uint32_t process = summing->profile->threads[sample->thread].process;
+    uint32_t process = summing->profile->threads[thread].process;
     if (summing->by == SUMMARY_BY_THREAD)
-        return sample->thread;
-    if (summing->by == SUMMARY_BY_PROCESS)
-        return process;
-    return summing->profile->processes[process].name;
+        return thread;
+    return summing->by == SUMMARY_BY_PROCESS ? process : summing->profile->processes[process].name;
 }
 
 /* 0 when out of memory. */
@@ -103,7 +102,7 @@ static bool stack_sum(struct summing *summing, uint32_t leaf, uint64_t stamp)
     return true;
 }
 
-/* Of the samples of one stack, or of one sample. */
+/* Samples that have one row together. */
 static bool whole_sum(struct summing *summing, uint32_t id, uint64_t weight)
 {
     uint32_t key = key_add(summing, id, 0);
@@ -114,39 +113,38 @@ static bool whole_sum(struct summing *summing, uint32_t id, uint64_t weight)
     return true;
 }
 
-static bool stacks_sum(struct summing *summing)
+static bool weights_sum(struct summing *summing)
 {
     const struct profile *profile = summing->profile;
-    for (uint32_t stack = 0; stack < profile->n_stacks; stack++) {
-        uint64_t weight = summing->weights[stack];
+    uint32_t n = summing->by_stack ? profile->n_stacks : profile->n_threads;
+    for (uint32_t id = 0; id < n; id++) {
+        uint64_t weight = summing->weights[id];
+        bool ok = true;
         if (weight == 0)
             continue;
-        bool ok = summing->by == SUMMARY_BY_LABEL
-                      ? whole_sum(summing, profile_stack_label(profile, stack), weight)
-                      : stack_sum(summing, stack, (uint64_t)stack + 1);
+        if (!summing->by_stack)
+            ok = whole_sum(summing, thread_id(summing, id), weight);
+        else if (summing->by == SUMMARY_BY_LABEL)
+            ok = whole_sum(summing, profile_stack_label(profile, id), weight);
+        else
+            ok = stack_sum(summing, id, (uint64_t)id + 1);
         if (!ok)
             return false;
     }
     return true;
 }
 
-static bool samples_sum(struct summing *summing, struct summary *summary, struct fold_unit unit)
+static void samples_sum(struct summing *summing, struct summary *summary, struct fold_unit unit)
 {
     const struct profile *profile = summing->profile;
-    bool by_stack = !summary_is_of_samples(summing->by) || summing->by == SUMMARY_BY_LABEL;
     for (size_t i = 0; i < profile->n_samples; i++) {
         const struct profile_sample *sample = &profile->samples[i];
         uint64_t weight = multiply_saturated(profile_value(profile, i, unit.kind), unit.multiplier);
         bool is_idle = profile_stack_is_idle(profile, sample->stack);
         add_to(is_idle ? &summary->idle : &summary->all, weight);
-        if (is_idle || weight == 0)
-            continue;
-        if (by_stack)
-            add_to(&summing->weights[sample->stack], weight);
-        else if (!whole_sum(summing, sample_id(summing, sample), weight))
-            return false;
+        if (!is_idle)
+            add_to(&summing->weights[summing->by_stack ? sample->stack : sample->thread], weight);
     }
-    return true;
 }
 
 static int rows_compare(const struct summary_row *a, const struct summary_row *b, bool by_total)
@@ -195,7 +193,10 @@ static bool rows_make(struct summing *summing, struct summary *summary)
 static bool summing_init(struct summing *summing)
 {
     summing->keys_of_frame = calloc(summing->profile->n_frames, sizeof *summing->keys_of_frame);
-    summing->weights = calloc(summing->profile->n_stacks, sizeof *summing->weights);
+    summing->by_stack = !summary_is_of_samples(summing->by) || summing->by == SUMMARY_BY_LABEL;
+    summing->weights =
+        calloc(summing->by_stack ? summing->profile->n_stacks : summing->profile->n_threads,
+               sizeof *summing->weights);
     return row_table_init(&summing->keys, sizeof(struct key)) &&
            sums_by_key_extend(&summing->sums, 1) && summing->keys_of_frame != NULL &&
            summing->weights != NULL;
@@ -217,8 +218,10 @@ static bool summary_make(struct summary *summary, const struct profile *profile,
     if (unit.kind < profile->n_kinds && profile->kinds[unit.kind].unit == unit.unit)
         summary->measure = profile->kinds[unit.kind].name;
     struct summing summing = {.profile = profile, .by = by};
-    bool ok = summing_init(&summing) && samples_sum(&summing, summary, unit) &&
-              stacks_sum(&summing) && rows_make(&summing, summary);
+    bool ok = summing_init(&summing);
+    if (ok)
+        samples_sum(&summing, summary, unit);
+    ok = ok && weights_sum(&summing) && rows_make(&summing, summary);
     summing_deinit(&summing);
     return ok || err_fail_memory(err);
 }
@@ -299,6 +302,8 @@ struct text summary_row_name(const struct profile *profile, enum summary_by by,
 {
     if (by == SUMMARY_BY_LABEL && row->id == 0)
         return text_make("[no label]");
+    if (by == SUMMARY_BY_FILE && row->id == 0)
+        return text_make("[no source file]");
     struct text text = profile_text(profile, row_text(profile, by, row->id));
     return text.length != 0 ? text : text_make("[unknown]");
 }

@@ -88,7 +88,8 @@ bool profile_map_init(struct profile_map *map, struct profile_builder *builder,
     *map = (struct profile_map){0};
     if (!map_alloc(map, in)) {
         profile_map_deinit(map);
-        return err_fail_memory(err);
+        err_fail_memory(err);
+        return false; /* in words, for clang-tidy: nothing is used after it */
     }
     for (uint32_t id = 1; id < intern_count(in->texts); id++) {
         struct text text = profile_text(in, id);

@@ -22,7 +22,7 @@ def rows_of(result):
     check_equal(result.status, 0, "status (%s)" % result.stderr)
     rows = []
     for line in result.stdout.decode().splitlines():
-        match = re.fullmatch(r" *([0-9.]+) % +\S.*? +([0-9.]+) % +\S+(?: s)? +(.*)", line)
+        match = re.fullmatch(r" *([0-9.]+)% +[0-9.]+(?: m?s)? +([0-9.]+)% +[0-9.]+(?: m?s)?  (.*)", line)
         if match:
             rows.append((float(match.group(1)), float(match.group(2)), match.group(3)))
     return rows

@@ -1,11 +1,16 @@
 """sampler top on a profile of a run: its rows agree with one another, with the folded file, and with its parts."""
 
+import fcntl
 import json
 import os
+import re
+import struct
 import sys
+import termios
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from e2e import Folded, case, check, check_equal, check_one_line, main, sampler, sampler_run, test_program
+from e2e import (SAMPLER, Folded, case, check, check_equal, check_one_line, clean_environment, main, sampler, sampler_run,
+                 test_program)
 
 EVERY_BY = ("function", "line", "file", "module", "thread", "process", "command", "label")
 
@@ -112,6 +117,77 @@ def refusals(_scratch):
         result = sampler("top", *words)
         check_one_line(result, status, *wanted)
         check_equal(result.stdout, b"", "stdout of %r" % (words,))
+
+
+# As libstdc++ has them; what tells some of them apart stands far inside.
+STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+CPP_NAMES = ["std::_Rb_tree<%s, std::pair<%s const, %s>, std::less<%s> >::_M_lower_bound(%s const&)" % (STRING, STRING, value, STRING, STRING)
+             for value in ("double", "long", "std::vector<int>", "std::vector<int*>")]
+CPP_NAMES += ["void std::__introsort_loop<%s, long, %s>(%s, %s, long)" % (iterator, order, iterator, iterator)
+              for iterator in ("__gnu_cxx::__normal_iterator<double*, std::vector<double> >", "__gnu_cxx::__normal_iterator<int*, std::vector<int> >")
+              for order in ("std::less<void>", "std::greater<void>")]
+CPP_NAMES += ["%s::compare(%s const&) const" % (STRING, STRING), "acme::\u6f22\u5b57::(anonymous namespace)::run<%s>(%s)::{lambda(int)#1}::operator()(int) const" % (STRING, STRING)]
+
+
+def on_terminal(columns, rows, *words, **variables):
+    """What a terminal of that size gets from `sampler WORDS`, without carriage returns."""
+    variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "SAMPLER_PAGER": "cat", **variables}
+    env = clean_environment(**variables)
+    reading, writing = os.openpty()
+    fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(writing, 1)
+        os.execve(SAMPLER, [SAMPLER, *words], {key: value for key, value in env.items() if value != "None"})
+    os.close(writing)
+    text = b""
+    while True:
+        try:
+            piece = os.read(reading, 65536)
+        except OSError:  # the other end is closed
+            break
+        text += piece
+    check_equal(os.waitpid(pid, 0)[1], 0, "status of %r" % (words,))
+    os.close(reading)
+    return text.decode().replace("\r\n", "\n")
+
+
+@case
+def fits_a_terminal(_scratch):
+    """C++ names at 80 columns: one line each, none too wide, all different; in a file they are whole."""
+    with open("a.folded", "w", encoding="utf-8") as out:
+        for i, name in enumerate(CPP_NAMES):
+            out.write("main;%s %d\n" % (name, 1000 - i))
+    for columns in (80, 60, 100):
+        lines = on_terminal(columns, 50, "top", "a.folded").splitlines()
+        check_equal(len(lines), 2 + len(CPP_NAMES) + 1, "lines: %r" % lines)
+        widths = [len(line) + sum(char in "\u6f22\u5b57" for char in line) for line in lines]
+        check(max(widths) <= columns, "too wide for %d: %r", columns, lines)
+        names = [re.sub(r"^ *[0-9.]+% +[0-9]+ +\S* +[0-9.]+% +[0-9]+  ", "", line) for line in lines[2:]]
+        check(len(set(names)) == len(names), "the same in %d columns: %r", columns, names)
+    check("_Rb_tree<\u2026>" in "".join(lines), "nothing is folded: %r", lines)
+    whole = sampler("top", "a.folded").stdout.decode()
+    check(all(name in whole for name in CPP_NAMES) and "\033" not in whole, "cut or coloured: %s", whole)
+    plain = on_terminal(80, 50, "top", "a.folded", LC_ALL="C")
+    check("..." in plain and "\u2026" not in plain and "#" in plain and "\u2588" not in plain, "not for ASCII: %r", plain)
+
+
+@case
+def colours_and_pager(_scratch):
+    with open("a.folded", "w", encoding="utf-8") as out:
+        out.writelines("main;f%03d 1\n" % i for i in range(100))
+    words = ("top", "-n", "0", "a.folded")
+    check("\033[" in on_terminal(80, 200, *words, NO_COLOR=""), "no colours")
+    check("\033[" not in on_terminal(80, 200, *words), "colours with NO_COLOR")
+    check("\033[" not in on_terminal(80, 200, *words, NO_COLOR="", TERM="dumb"), "colours on a dumb terminal")
+    straight = on_terminal(80, 200, *words, SAMPLER_PAGER="sed 's/^/paged /'")
+    check("paged" not in straight and "f099" in straight, "a pager for what fits: %r", straight)
+    paged = on_terminal(80, 24, *words, SAMPLER_PAGER="sed 's/^/paged /'").splitlines()
+    check_equal(["paged " + line for line in straight.splitlines()], paged, "by the pager")
+    check("f099" in on_terminal(80, 24, *words, SAMPLER_PAGER="/no/such/pager"), "lost by a pager that is not there")
+    first = on_terminal(80, 24, *words, SAMPLER_PAGER="head -n 1")
+    check_equal(first.splitlines(), straight.splitlines()[:1], "a pager that ends early")
+    check("paged" in on_terminal(80, 24, *words, PAGER="sed 's/^/paged /'", SAMPLER_PAGER=None), "PAGER is not asked")
 
 
 if __name__ == "__main__":

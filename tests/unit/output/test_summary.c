@@ -111,7 +111,7 @@ static void rows_of_files_processes_commands_and_labels(void **state)
     sample_add(builder, other, "g", 0, 11);
     sample_add(builder, first, "g", 0, 1);
     struct profile *profile = builder_finish(builder);
-    expect(profile, SUMMARY_BY_FILE, false, "[unknown]:0 19 24\na.c:0 5 5\n");
+    expect(profile, SUMMARY_BY_FILE, false, "[no source file]:0 19 24\na.c:0 5 5\n");
     expect(profile, SUMMARY_BY_PROCESS, false, "as:0 11 11\ncc1:0 7 7\ncc1:0 6 6\n");
     expect(profile, SUMMARY_BY_COMMAND, false, "cc1:0 13 13\nas:0 11 11\n");
     expect(profile, SUMMARY_BY_LABEL, false, "[no label]:0 19 19\nwork:0 5 5\n");
