@@ -16,15 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dwarf/index.h"
 #include "err.h"
 #include "intern.h"
-#include "names/chain.h"
-
-struct dwarf_names_result {
-    struct chain *chains;        /* one per address, zero on entry        */
-    struct chain_frames *frames; /* appended to                    */
-    struct intern *texts;
-};
 
 /* `vaddrs` sorted and distinct. An address no function covers but that has a line gets one frame
  * without name. Returns false only when out of memory. */

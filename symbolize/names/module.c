@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "dwarf/index.h"
 #include "files/debug_file.h"
 #include "files/elf_file.h"
 #include "names/dwarf_names.h"
@@ -129,24 +130,46 @@ static Dwarf *alt_join(struct work *work, Dwarf *dwarf, const struct elf_file *f
     return alt;
 }
 
-static void dwarf_read(struct work *work)
+/* What libdw makes of it: slowly, but of every kind there is. */
+static bool libdw_read(struct work *work, const struct elf_file *file, const char *path,
+                       const struct dwarf_names_result *result)
 {
-    struct elf_file *file = dwarf_file(work);
-    if (file == NULL)
-        return;
-    const char *path = file == work->debug ? work->debug_path : work->module->path.bytes;
     Dwarf *dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
     if (dwarf == NULL) {
         problem_set(work, "%s: %s", path, dwarf_errmsg(-1));
-        return;
+        return false;
     }
     Dwarf *alt = alt_join(work, dwarf, file, path);
-    const struct dwarf_names_result result = {work->chains, &work->owner->frames,
-                                              work->owner->texts};
-    if (!dwarf_names_find(dwarf, work->vaddrs, work->n, &result))
+    if (!dwarf_names_find(dwarf, work->vaddrs, work->n, result))
         work->no_memory = true;
     dwarf_end(dwarf);
     dwarf_end(alt);
+    return true;
+}
+
+/* The usual kinds of DWARF by an index of our own, all others by libdw. */
+static bool names_read(struct work *work, const struct elf_file *file, const char *path)
+{
+    const struct dwarf_names_result result = {work->chains, &work->owner->frames,
+                                              work->owner->texts};
+    struct dwarf_index index = {.block = NULL};
+    enum index_outcome outcome = dwarf_index_build(file, &index);
+    if (outcome == INDEX_NOT_FOR_US)
+        return libdw_read(work, file, path, &result);
+    if (outcome == INDEX_NO_MEMORY || !dwarf_index_find(&index, work->vaddrs, work->n, &result))
+        work->no_memory = true;
+    dwarf_index_deinit(&index);
+    return true;
+}
+
+static void dwarf_read(struct work *work)
+{
+    const struct elf_file *file = dwarf_file(work);
+    if (file == NULL)
+        return;
+    const char *path = file == work->debug ? work->debug_path : work->module->path.bytes;
+    if (!names_read(work, file, path))
+        return;
     work->owner->symbols.source = MODULE_DWARF;
     const char *kept = arena_text(work->owner->arena, path, strlen(path));
     if (kept == NULL)

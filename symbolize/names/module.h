@@ -15,7 +15,7 @@
 
 #include "err.h"
 #include "intern.h"
-#include "names/chain.h"
+#include "dwarf/chain.h"
 #include "recording/recording.h"
 
 /* The best source of names there was, the better the higher. */

@@ -1,0 +1,57 @@
+/* abbrev.h - the abbreviations of one unit (DWARF 5, 7.5.3), with what the walk over the unit wants
+ * to know of each at once: what such a DIE is to us, how long it is, where its DW_AT_sibling is. */
+#ifndef SAMPLER_DWARF_ABBREV_H
+#define SAMPLER_DWARF_ABBREV_H
+
+#include "dwarf/form.h"
+#include "vector.h"
+
+enum abbrev_role {
+    ROLE_OTHER,    /* no code in it                                                */
+    ROLE_BLOCK,    /* what may hold functions and has no name for us: a namespace, a block */
+    ROLE_TYPE,     /* may hold functions                                           */
+    ROLE_ABSTRACT, /* a function that was inlined, as written: types in it hold functions */
+    ROLE_FUNCTION, /* with code                                                    */
+    ROLE_INLINED,  /* a call that was inlined                                      */
+};
+
+struct abbrev {
+    uint16_t tag;
+    uint8_t role;
+    bool has_children;
+    uint32_t first; /* of its attributes                                           */
+    uint32_t n;
+    int32_t fixed_bytes;    /* of all its attributes, -1: they vary                  */
+    int32_t sibling_before; /* DW_AT_sibling (ref4) is that far before their end, -1: none there */
+};
+
+VECTOR_DEFINE(abbrev_rows, struct abbrev)
+VECTOR_DEFINE(attributes, struct attribute)
+
+/* Zero bytes are an empty table. */
+struct abbrevs {
+    struct abbrev_rows rows; /* by code - 1 where `by_code` is empty                    */
+    struct ids by_code;      /* code -> row + 1, where codes are not 1, 2, 3 ...        */
+    struct attributes attributes;
+    uint64_t offset; /* in .debug_abbrev                                        */
+    unsigned version;
+    bool filled;
+};
+
+/* Reads the table at `offset` of the section, unless it is the one held. *n_bytes: how much was
+ * read. False: damaged, nothing we know, or no memory. */
+bool abbrevs_read(struct abbrevs *abbrevs, const uint8_t *section, size_t section_bytes,
+                  uint64_t offset, unsigned version, uint64_t *n_bytes);
+void abbrevs_deinit(struct abbrevs *abbrevs);
+
+/* NULL: there is none of this code. */
+static inline const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, uint64_t code)
+{
+    if (abbrevs->by_code.n == 0)
+        return code - 1 < abbrevs->rows.n ? &abbrevs->rows.items[code - 1] : NULL;
+    if (code >= abbrevs->by_code.n || abbrevs->by_code.items[code] == 0)
+        return NULL;
+    return &abbrevs->rows.items[abbrevs->by_code.items[code] - 1];
+}
+
+#endif
