@@ -13,9 +13,9 @@
 
 #include <stdint.h>
 
+#include "dwarf/chain.h"
 #include "err.h"
 #include "intern.h"
-#include "dwarf/chain.h"
 #include "recording/recording.h"
 
 /* The best source of names there was, the better the higher. */
