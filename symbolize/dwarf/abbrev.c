@@ -62,8 +62,8 @@ static enum abbrev_role role_of(uint64_t tag, struct seen seen)
 }
 
 /* The attributes of one abbreviation. */
-static bool attributes_read(struct abbrevs *abbrevs, struct cursor *c, struct abbrev *row,
-                            struct seen *seen)
+static enum abbrevs_outcome attributes_read(struct abbrevs *abbrevs, struct cursor *c,
+                                            struct abbrev *row, struct seen *seen)
 {
     for (;;) {
         uint64_t name = cursor_uleb128(c);
@@ -72,46 +72,50 @@ static bool attributes_read(struct abbrevs *abbrevs, struct cursor *c, struct ab
         if (form == DW_FORM_implicit_const)
             attribute.constant = cursor_sleb128(c);
         if (c->failed)
-            return false;
+            return ABBREVS_DAMAGED;
         if (name == 0 && form == 0)
-            return true;
+            return ABBREVS_READ;
         if (form_bytes(form, abbrevs->version) == FORM_UNKNOWN || is_foreign(name, form))
-            return false;
+            return ABBREVS_FOREIGN;
         attribute.form = (uint16_t)form;
         seen->code |= name == DW_AT_low_pc || name == DW_AT_ranges;
         seen->abstract |= name == DW_AT_inline;
-        if (!attributes_push(&abbrevs->attributes, attribute) || ++row->n > UINT16_MAX)
-            return false;
+        if (!attributes_push(&abbrevs->attributes, attribute))
+            return ABBREVS_NO_MEMORY;
+        if (++row->n > UINT16_MAX)
+            return ABBREVS_DAMAGED;
         size_add(row, &attribute, abbrevs->version);
     }
 }
 
-static bool code_set(struct abbrevs *abbrevs, uint64_t code)
+static enum abbrevs_outcome code_set(struct abbrevs *abbrevs, uint64_t code)
 {
     size_t n = abbrevs->rows.n;
     if (abbrevs->by_code.n == 0 && code == n)
-        return true;
+        return ABBREVS_READ;
+    if (code > CODE_MAX)
+        return ABBREVS_FOREIGN;
     if (abbrevs->by_code.n == 0) { /* the first that is not the next one */
         if (!ids_extend(&abbrevs->by_code, n))
-            return false;
+            return ABBREVS_NO_MEMORY;
         for (size_t i = 1; i < n; i++)
             abbrevs->by_code.items[i] = (uint32_t)i;
     }
-    if (code > CODE_MAX || !ids_extend(&abbrevs->by_code, (size_t)code + 1))
-        return false;
+    if (!ids_extend(&abbrevs->by_code, (size_t)code + 1))
+        return ABBREVS_NO_MEMORY;
     if (abbrevs->by_code.items[code] == 0)
         abbrevs->by_code.items[code] = (uint32_t)n;
-    return true;
+    return ABBREVS_READ;
 }
 
-static bool table_read(struct abbrevs *abbrevs, struct cursor *c)
+static enum abbrevs_outcome table_read(struct abbrevs *abbrevs, struct cursor *c)
 {
     for (;;) {
         uint64_t code = cursor_uleb128(c);
         if (c->failed)
-            return false;
+            return ABBREVS_DAMAGED;
         if (code == 0)
-            return true;
+            return ABBREVS_READ;
         uint64_t tag = cursor_uleb128(c);
         struct abbrev row = {
             .tag = tag <= UINT16_MAX ? (uint16_t)tag : 0,
@@ -120,29 +124,37 @@ static bool table_read(struct abbrevs *abbrevs, struct cursor *c)
             .sibling_before = -1,
         };
         struct seen seen = {false, false};
-        if (!attributes_read(abbrevs, c, &row, &seen))
-            return false;
+        enum abbrevs_outcome outcome = attributes_read(abbrevs, c, &row, &seen);
+        if (outcome != ABBREVS_READ)
+            return outcome;
         row.role = (uint8_t)role_of(tag, seen);
-        if (!abbrev_rows_push(&abbrevs->rows, row) || !code_set(abbrevs, code))
-            return false;
+        if (!abbrev_rows_push(&abbrevs->rows, row))
+            return ABBREVS_NO_MEMORY;
+        outcome = code_set(abbrevs, code);
+        if (outcome != ABBREVS_READ)
+            return outcome;
     }
 }
 
-bool abbrevs_read(struct abbrevs *abbrevs, const uint8_t *section, size_t section_bytes,
-                  uint64_t offset, unsigned version, uint64_t *n_bytes)
+enum abbrevs_outcome abbrevs_read(struct abbrevs *abbrevs, const uint8_t *section,
+                                  size_t section_bytes, uint64_t offset, unsigned version,
+                                  struct work_account *work)
 {
-    *n_bytes = 0;
     if (abbrevs->filled && abbrevs->offset == offset && abbrevs->version == version)
-        return true;
+        return ABBREVS_READ;
+    abbrevs->filled = false;
     if (offset >= section_bytes)
-        return false;
+        return ABBREVS_DAMAGED;
     abbrevs->rows.n = abbrevs->by_code.n = abbrevs->attributes.n = 0;
     abbrevs->offset = offset;
     abbrevs->version = version;
     struct cursor c = cursor_make(section + offset, section_bytes - offset);
-    abbrevs->filled = table_read(abbrevs, &c);
-    *n_bytes = cursor_offset(&c);
-    return abbrevs->filled;
+    enum abbrevs_outcome outcome = table_read(abbrevs, &c);
+    if (!work_spend(work, cursor_offset(&c) + abbrevs->by_code.n * sizeof(uint32_t)) &&
+        outcome == ABBREVS_READ)
+        outcome = ABBREVS_DAMAGED;
+    abbrevs->filled = outcome == ABBREVS_READ;
+    return outcome;
 }
 
 void abbrevs_deinit(struct abbrevs *abbrevs)

@@ -4,6 +4,7 @@
 #define SAMPLER_DWARF_ABBREV_H
 
 #include "dwarf/form.h"
+#include "dwarf/work.h"
 #include "vector.h"
 
 enum abbrev_role {
@@ -38,10 +39,17 @@ struct abbrevs {
     bool filled;
 };
 
-/* Reads the table at `offset` of the section, unless it is the one held. *n_bytes: how much was
- * read. False: damaged, nothing we know, or no memory. */
-bool abbrevs_read(struct abbrevs *abbrevs, const uint8_t *section, size_t section_bytes,
-                  uint64_t offset, unsigned version, uint64_t *n_bytes);
+enum abbrevs_outcome {
+    ABBREVS_READ,
+    ABBREVS_FOREIGN, /* forms we do not know, or that lead out of the file */
+    ABBREVS_DAMAGED, /* or no work left                                    */
+    ABBREVS_NO_MEMORY,
+};
+
+/* Reads the table at `offset` of the section, unless it is the one held. */
+enum abbrevs_outcome abbrevs_read(struct abbrevs *abbrevs, const uint8_t *section,
+                                  size_t section_bytes, uint64_t offset, unsigned version,
+                                  struct work_account *work);
 void abbrevs_deinit(struct abbrevs *abbrevs);
 
 /* NULL: there is none of this code. */

@@ -4,7 +4,7 @@
  *   scopes.c       functions and inlined calls of a unit   -> trees
  *   lines.c        its line table                          -> blocks of lines, names of its files
  *   origins.c      what a function is called and where it was written
- *   builder.c      what these need of each other: a text, a number
+ *   builder.c      what these need of each other: a text, a number, a span
  *
  * Nobody else includes it. How trees and blocks are written: index.h. */
 #ifndef SAMPLER_DWARF_BUILDER_H
@@ -14,6 +14,7 @@
 #include "dwarf/index.h"
 #include "dwarf/spans.h"
 #include "dwarf/unit.h"
+#include "dwarf/work.h"
 #include "intern.h"
 #include "map.h"
 
@@ -35,6 +36,7 @@ struct builder {
     struct abbrevs abbrevs;
     struct unit unit; /* the one in work                                        */
     uint32_t unit_number;
+    uint32_t n_damaged;            /* index.h                                                */
     bool mangles;                  /* its language has mangled names                         */
     bool through_types;            /* functions with code may stand within its types         */
     struct folder_entries folders; /* of the unit's line table                    */
@@ -51,13 +53,16 @@ struct builder {
     struct spans unit_spans; /* what each unit claims                              */
     struct spans tree_spans; /* payload: offset in trees                           */
     struct spans line_spans; /* payload: offset in lines                           */
-    uint64_t work_left;      /* bound on what is read more than once               */
+    struct work_account work;
     bool no_memory;
 };
 
 /* Numbers as LEB128 (DWARF 5, 7.6), signed ones folded: 0, -1, 1, -2 ... */
 void builder_number(struct builder *builder, struct chars *out, uint64_t value);
 void builder_signed(struct builder *builder, struct chars *out, int64_t value);
+
+/* Appends a span, which is paid for. */
+void builder_span(struct builder *builder, struct spans *spans, struct span span);
 
 /* A text as an id; NULL and "" are 0. `lasts`: it lies in a section and not in the unit. */
 uint32_t builder_text(struct builder *builder, const char *text, bool lasts);
@@ -73,8 +78,8 @@ uint32_t lines_file(struct builder *builder, uint64_t index);
  * the unit is damaged. */
 bool origin_find(struct builder *builder, uint64_t offset, uint32_t *origin);
 
-/* Appends trees of all functions of the unit with code that is there. False: the unit is damaged
- * or not for us, or there is no more work left. */
+/* Appends trees of all functions of the unit with code that is there. False: the unit is damaged,
+ * or there is no more work left. */
 bool scopes_read(struct builder *builder);
 
 #endif

@@ -40,13 +40,14 @@
 struct index_header {
     char magic[8];
     uint64_t size_bytes; /* of the block                     */
+    uint32_t n_damaged;  /* units without their functions, or pieces without any unit */
     uint32_t n_functions;
     uint32_t n_lines;
     uint32_t n_origins;
     uint32_t n_texts;
     uint32_t trees_bytes;
     uint32_t lines_bytes;
-    uint64_t texts_bytes;
+    uint32_t texts_bytes;
 };
 
 struct index_piece {
@@ -83,16 +84,27 @@ struct dwarf_index {
 
 enum index_outcome {
     INDEX_DONE,
-    INDEX_NOT_FOR_US, /* damaged, or DWARF of a kind that is rare: libdw may know better */
+    INDEX_NOT_FOR_US, /* of a kind that is rare, or packed bytes are damaged: libdw may know better */
+    INDEX_TOO_LARGE, /* asks for more time or memory than a file of its size is worth, from anyone */
     INDEX_NO_MEMORY,
 };
 
-/* Bounds   Offsets and counts are checked against what is there, references followed 16 deep,
- *          nesting 512 deep; a work account bounds what hostile files can have read again and
- *          again. Memory: the sections but .debug_info, a ring, and the block twice at most.
+/* Damage   Stays in its unit: the unit has no functions then, but the ranges and lines it stated, so
+ *          that its addresses are no other unit's and the symbol table can name them. A damaged line
+ *          table costs the unit its lines and names of files. Behind a unit whose length is wrong
+ *          there is nothing. Wrong checksums of packed sections cost all, as anything in them may be
+ *          another text than it was.
+ * Bounds   Offsets and counts are checked against what is there, references followed 16 deep,
+ *          nesting 512 deep. Sections have at most some ten times the bytes of the file
+ *          (sections.h), what is made of them in time and memory is paid for (work.h): a file of
+ *          1 MB, whatever is in it, costs less than 2 s and 1 GB. Memory else: the sections but
+ *          .debug_info, a ring, and the block twice at most.
  * Threads  One of its own while it runs. */
 enum index_outcome dwarf_index_build(const struct elf_file *file, struct dwarf_index *index);
 void dwarf_index_deinit(struct dwarf_index *index);
+
+/* Of an index that was built. */
+uint32_t dwarf_index_n_damaged(const struct dwarf_index *index);
 
 struct dwarf_names_result {
     struct chain *chains;        /* one per address, zero on entry        */

@@ -7,12 +7,21 @@
 
 #include "cursor.h"
 #include "dwarf/index.h"
+#include "dwarf/work.h"
+#include "map.h"
 #include "number.h"
 
 /* Nesting of the trees we write is less: scopes.c. */
 #define MAX_DEPTH 512u
 
 #define NO_NODE UINT32_MAX
+
+/* The account of work: the largest trees there are a hundred times, and some for each address. What
+ * it is spent on has only lines. */
+#define WORK_FREE ((uint64_t)1 << 28)
+#define WORK_PER_VADDR ((uint64_t)1 << 12)
+#define NODE_WORK 8u
+#define RANGE_WORK 4u
 
 /* A function (the first node of a tree) or a call inlined into the one before it. */
 struct node {
@@ -37,7 +46,9 @@ struct find {
     size_t n;
     uint32_t *node_of; /* of each address, in the tree in work */
     struct nodes nodes;
-    uint64_t entry; /* of its function                       */
+    uint64_t entry;       /* of its function                      */
+    struct map texts_had; /* text of the index -> of the result   */
+    struct work_account work;
     bool no_memory;
 };
 
@@ -77,8 +88,15 @@ static uint32_t text_of(struct find *find, uint64_t text)
     if (text == 0 || text >= find->header->n_texts ||
         find->texts[text] >= find->header->texts_bytes)
         return 0;
+    uint32_t had = map_find(&find->texts_had, text, 0);
+    if (had != MAP_NONE)
+        return had;
     const char *bytes = find->text_bytes + find->texts[text];
-    if (!intern_add(find->result->texts, bytes, strlen(bytes), &id))
+    size_t length = strlen(bytes);
+    if (!work_spend(&find->work, length))
+        return 0;
+    if (!intern_add(find->result->texts, bytes, length, &id) ||
+        map_add(&find->texts_had, text, 0, id) == MAP_NONE)
         find->no_memory = true;
     return id;
 }
@@ -135,7 +153,7 @@ static struct index_line line_find(const struct find *find, uint64_t vaddr)
         cursor_make(find->line_bytes + piece->offset, find->header->lines_bytes - piece->offset);
     uint64_t at = cursor_uleb128(&c);
     uint64_t n = cursor_uleb128(&c);
-    for (uint64_t i = 0; i < n && !c.failed; i++) {
+    for (uint64_t i = 0; i < n && i < INDEX_BLOCK_ROWS && !c.failed; i++) {
         at += line_row_read(&c, &line);
         if (at > vaddr || c.failed)
             break;
@@ -151,11 +169,11 @@ static void ranges_take(struct find *find, struct cursor *c, uint64_t *at, uint3
                         size_t first, size_t end)
 {
     uint64_t n = cursor_uleb128(c);
-    for (uint64_t k = 0; k < n && !c->failed; k++) {
+    for (uint64_t k = 0; k < n && !c->failed && work_spend(&find->work, RANGE_WORK); k++) {
         uint64_t start = *at + (uint64_t)cursor_folded(c);
         *at = start + cursor_uleb128(c);
         for (size_t i = first + lower_bound_u64(find->vaddrs + first, end - first, start);
-             i < end && find->vaddrs[i] < *at; i++)
+             i < end && find->vaddrs[i] < *at && work_spend(&find->work, 1); i++)
             find->node_of[i] = node;
     }
 }
@@ -172,11 +190,13 @@ static void tree_read(struct find *find, uint32_t offset, size_t first, size_t e
     struct node node = {.parent = NO_NODE, .origin = (uint32_t)cursor_uleb128(&c)};
     find->entry = cursor_uleb128(&c);
     path[0] = 0;
-    nodes_push(&find->nodes, node);
+    if (!nodes_push(&find->nodes, node))
+        return;
     ranges_take(find, &c, &at, 0, first, end);
     for (;;) {
         uint64_t depth = cursor_uleb128(&c);
-        if (depth == 0 || depth > MAX_DEPTH || depth > deepest + 1 || c.failed)
+        if (depth == 0 || depth > MAX_DEPTH || depth > deepest + 1 || c.failed ||
+            !work_spend(&find->work, NODE_WORK))
             return;
         deepest = (uint32_t)depth;
         node.parent = path[depth - 1];
@@ -252,8 +272,9 @@ static size_t group_find(struct find *find, size_t i)
     for (size_t k = i; k < end; k++)
         find->node_of[k] = NO_NODE;
     tree_read(find, piece->offset, i, end);
+    find->no_memory |= find->nodes.no_memory;
     for (size_t k = i; k < end && !find->no_memory; k++)
-        chain_make(find, k, true);
+        chain_make(find, k, !find->work.spent);
     return end;
 }
 
@@ -261,14 +282,16 @@ bool dwarf_index_find(const struct dwarf_index *index, const uint64_t *vaddrs, s
                       const struct dwarf_names_result *result)
 {
     struct find find = {.result = result, .vaddrs = vaddrs, .n = n};
+    find.work.left = WORK_FREE + WORK_PER_VADDR * n;
     if (n == 0 || !block_open(&find, index))
         return true;
     find.node_of = malloc(n * sizeof *find.node_of);
     find.no_memory = find.node_of == NULL;
     for (size_t i = 0; i < n && !find.no_memory;)
         i = group_find(&find, i);
-    bool done = !find.no_memory && !find.nodes.no_memory;
+    bool done = !find.no_memory;
     nodes_deinit(&find.nodes);
+    map_deinit(&find.texts_had);
     free(find.node_of);
     return done;
 }

@@ -56,6 +56,8 @@ static bool step(struct info_stream *stream, uint64_t offset, size_t want)
     state->next_out = stream->ring + offset % stream->ring_bytes;
     state->avail_out = (uint32_t)want;
     bool done = isal_inflate(state) == ISAL_DECOMP_OK && state->avail_out == 0;
+    if (offset + want == stream->section->size_bytes) /* only then is the checksum compared */
+        done = done && state->block_state == ISAL_BLOCK_FINISH;
     section_pages_drop(stream->section, from, state->next_in);
     return done;
 }

@@ -14,6 +14,9 @@
 #include "dwarf/builder.h"
 #include "number.h"
 
+/* Rows of one sequence; compilers' largest, of generated code, have some hundred thousand. */
+#define SEQUENCE_ROWS_MAX ((size_t)1 << 24)
+
 struct row {
     uint64_t vaddr;
     uint32_t order; /* in the program                       */
@@ -122,9 +125,8 @@ static bool header_read(struct program *p)
     if (offset > section->size_bytes || section->size_bytes - offset < UNIT_LENGTH_BYTES)
         return false;
     uint64_t length = unit_length(section->bytes + offset);
-    if (length == 0 || length > section->size_bytes - offset || length > builder->work_left)
+    if (length == 0 || length > section->size_bytes - offset || !work_spend(&builder->work, length))
         return false;
-    builder->work_left -= length;
     struct cursor c = cursor_make(section->bytes + offset, length);
     cursor_skip(&c, UNIT_LENGTH_BYTES);
     p->version = cursor_u16le(&c);
@@ -218,7 +220,8 @@ static void block_write(struct builder *builder, const struct rows *rows, size_t
     for (size_t i = first; i < end; i++)
         block_row_write(builder, &rows->items[i], lines_file(builder, rows->items[i].file), &before,
                         &vaddr);
-    if (builder->lines.n > UINT32_MAX || !spans_push(&builder->line_spans, span))
+    builder_span(builder, &builder->line_spans, span);
+    if (builder->lines.n > UINT32_MAX)
         builder->no_memory = true;
 }
 
@@ -257,7 +260,10 @@ static void row_append(struct program *p)
     p->row.order = (uint32_t)p->rows.n;
     if (p->rows.n > 0 && p->rows.items[p->rows.n - 1].vaddr > p->row.vaddr)
         p->ascending = false;
-    rows_push(&p->rows, p->row);
+    if (p->rows.n >= SEQUENCE_ROWS_MAX)
+        cursor_fail(&p->c);
+    else
+        rows_push(&p->rows, p->row);
 }
 
 static void file_define(struct program *p, struct cursor *c)
@@ -377,10 +383,13 @@ static uint32_t path_make(struct builder *builder, const char *folder, const cha
     const char *const base = builder->unit.folder;
     if (name[0] == '/' || folder == NULL)
         folder = "";
+    size_t length = base == NULL ? 0 : strnlen(base, PATH_MAX);
+    size_t bytes = length + strnlen(folder, PATH_MAX) + strnlen(name, PATH_MAX);
+    if (bytes >= PATH_MAX || !work_spend(&builder->work, bytes))
+        return 0;
     int n = snprintf(path, sizeof path, "%s%s%s", folder, folder[0] == '\0' ? "" : "/", name);
     if (n < 0 || (size_t)n >= sizeof path)
         return 0;
-    size_t length = base == NULL ? 0 : strlen(base);
     if (path[0] == '/' || length == 0 || (strncmp(path, base, length) == 0 && path[length] == '/'))
         return builder_text(builder, path, false);
     n = snprintf(joined, sizeof joined, "%s/%s", base, path);

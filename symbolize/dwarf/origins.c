@@ -5,6 +5,9 @@
 
 #include "dwarf/builder.h"
 
+/* What a new one takes in two maps and a table. */
+#define ORIGIN_WORK 64u
+
 /* libdw follows as many; compilers make three. */
 #define CHAIN_MAX 16u
 
@@ -84,12 +87,13 @@ static void attribute_take(const struct unit *unit, struct cursor *c,
 
 /* Takes in what the DIE at `offset` says and is not known yet; facts->next is the one to go on
  * with. */
-static bool die_take(const struct unit *unit, uint64_t offset, struct facts *facts)
+static bool die_take(struct builder *builder, uint64_t offset, struct facts *facts)
 {
+    const struct unit *unit = &builder->unit;
     struct cursor c = unit_cursor(unit, offset);
     const struct abbrev *abbrev = abbrevs_find(unit->abbrevs, cursor_uleb128(&c));
     facts->next = 0;
-    if (abbrev == NULL)
+    if (abbrev == NULL || !work_spend(&builder->work, abbrev->n))
         return false;
     const struct attribute *attribute = unit->abbrevs->attributes.items + abbrev->first;
     for (uint32_t i = 0; i < abbrev->n; i++)
@@ -124,10 +128,12 @@ bool origin_find(struct builder *builder, uint64_t offset, uint32_t *origin)
         *origin = known;
         return true;
     }
+    if (!work_spend(&builder->work, ORIGIN_WORK))
+        return false;
     struct facts facts = {.name = NULL};
     uint64_t at = offset;
     for (unsigned i = 0; i < CHAIN_MAX && at != 0; i++) {
-        if (!die_take(&builder->unit, at, &facts))
+        if (!die_take(builder, at, &facts))
             return false;
         at = facts.next;
     }

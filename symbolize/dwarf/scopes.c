@@ -20,6 +20,9 @@
 /* Functions in types in functions in types ... */
 #define MAX_ROUNDS 16u
 
+/* Of a DIE looked at beside its attributes; each may be looked at in several rounds. */
+#define DIE_WORK 2u
+
 #define RANK_FIRST ((uint64_t)1 << 40)
 
 struct level {
@@ -134,8 +137,7 @@ static void span_add(struct walk *walk, struct range range)
         .unit = walk->builder->unit_number,
         .payload = walk->tree_offset,
     };
-    if (!spans_push(spans, span))
-        walk->builder->no_memory = true;
+    builder_span(walk->builder, spans, span);
 }
 
 static void ranges_write(struct walk *walk)
@@ -153,9 +155,8 @@ static void ranges_write(struct walk *walk)
 
 static bool covered_by_tree(struct walk *walk, struct range range)
 {
-    for (size_t i = 0; i < walk->tree_ranges.n && walk->builder->work_left > 0; i++) {
+    for (size_t i = 0; i < walk->tree_ranges.n && work_spend(&walk->builder->work, 1); i++) {
         const struct range *outer = &walk->tree_ranges.items[i];
-        walk->builder->work_left--;
         if (range.start >= outer->start && range.end <= outer->end)
             return true;
     }
@@ -239,6 +240,8 @@ static void children_skip(struct walk *walk, const struct abbrev *abbrev)
             cursor_fail(c);
             return;
         }
+        if (!work_spend(&walk->builder->work, 1 + inner->n))
+            return;
         unit_skip_attributes(walk->unit, c, inner);
         depth += inner->has_children;
     }
@@ -264,7 +267,7 @@ static bool code_visit(struct walk *walk, const struct abbrev *abbrev, struct cu
     }
     walk->ranges.n = 0;
     if (!code_die_read(walk->unit, attributes, abbrev, offset, &die) ||
-        !unit_ranges(walk->unit, &die.pcs, &walk->ranges, &walk->builder->work_left)) {
+        !unit_ranges(walk->unit, &die.pcs, &walk->ranges, &walk->builder->work)) {
         walk->damaged = true;
         return false;
     }
@@ -327,6 +330,8 @@ static void die_visit(struct walk *walk)
         cursor_fail(&walk->c);
         return;
     }
+    if (!work_spend(&walk->builder->work, DIE_WORK + abbrev->n))
+        return;
     struct cursor attributes = walk->c;
     unit_skip_attributes(walk->unit, &walk->c, abbrev);
     struct level inner = walk->levels[walk->level];
@@ -346,7 +351,8 @@ static void die_visit(struct walk *walk)
 
 static bool walk_fine(const struct walk *walk)
 {
-    return !walk->c.failed && !walk->damaged && !walk->builder->no_memory;
+    return !walk->c.failed && !walk->damaged && !walk->builder->no_memory &&
+           !walk->builder->work.spent;
 }
 
 /* The unit's children; a unit may end without a null entry. */
@@ -410,7 +416,7 @@ bool scopes_read(struct builder *builder)
         waiting_walk(&walk, walk.waiting.items[i]);
     if (walk.ranges.no_memory || walk.tree_ranges.no_memory || builder->unit_origins.no_memory)
         builder->no_memory = true;
-    bool fine = walk_fine(&walk) && builder->work_left > 0;
+    bool fine = walk_fine(&walk);
     range_list_deinit(&walk.ranges);
     range_list_deinit(&walk.tree_ranges);
     waiting_list_deinit(&walk.waiting);

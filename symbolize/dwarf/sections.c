@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* deflate makes at most 1032 bytes of one (zlib's technical notes); offsets of DWARF have 32 bits.
- */
-#define RATIO_MAX 1032u
+#include "number.h"
+
+/* Offsets of DWARF have 32 bits. */
 #define SIZE_MAX_BYTES UINT32_MAX
 
 #define PAGE_BYTES ((uintptr_t)4096)
@@ -76,8 +76,7 @@ static bool packing_read(struct section *section)
     section->packed += sizeof header;
     section->packed_bytes -= sizeof header;
     section->size_bytes = header.ch_size;
-    return header.ch_type == ELFCOMPRESS_ZLIB && section->packed_bytes <= UINT32_MAX &&
-           header.ch_size / RATIO_MAX <= section->packed_bytes;
+    return header.ch_type == ELFCOMPRESS_ZLIB && section->packed_bytes <= UINT32_MAX;
 }
 
 static bool section_note(struct sections *sections, Elf_Scn *scn, const GElf_Shdr *header,
@@ -88,7 +87,16 @@ static bool section_note(struct sections *sections, Elf_Scn *scn, const GElf_Shd
     section->size_bytes = section->packed_bytes;
     if ((header->sh_flags & SHF_COMPRESSED) != 0 && !packing_read(section))
         return false;
+    sections->total_bytes += min_u64(section->size_bytes, SIZE_MAX_BYTES);
     return section->size_bytes <= SIZE_MAX_BYTES;
+}
+
+static uint64_t file_bytes(const struct sections *sections, const struct elf_file *file)
+{
+    size_t size = 0;
+    if (sections->map != NULL)
+        return sections->map_bytes;
+    return elf_rawfile(file->elf, &size) == NULL ? 0 : size;
 }
 
 static void code_note(struct sections *sections, const GElf_Shdr *header)
@@ -102,30 +110,33 @@ static void code_note(struct sections *sections, const GElf_Shdr *header)
         sections->code_end = end;
 }
 
-bool sections_find(struct sections *sections, const struct elf_file *file)
+enum sections_outcome sections_find(struct sections *sections, const struct elf_file *file)
 {
     *sections = (struct sections){.code_start = UINT64_MAX};
     GElf_Ehdr elf_header;
     if (gelf_getehdr(file->elf, &elf_header) == NULL || elf_header.e_type == ET_REL)
-        return false;
+        return SECTIONS_FOREIGN;
     file_map(sections, file);
     for (Elf_Scn *scn = elf_nextscn(file->elf, NULL); scn != NULL;
          scn = elf_nextscn(file->elf, scn)) {
         GElf_Shdr header;
         if (gelf_getshdr(scn, &header) == NULL)
-            return false;
+            return SECTIONS_FOREIGN;
         if ((header.sh_flags & SHF_EXECINSTR) != 0)
             code_note(sections, &header);
         const char *name = elf_file_section_name(file, &header);
         if (is_foreign(name))
-            return false;
+            return SECTIONS_FOREIGN;
         for (size_t i = 0; i < N_SECTIONS && header.sh_type != SHT_NOBITS; i++) {
             if (strcmp(name, section_names[i]) == 0 &&
                 !section_note(sections, scn, &header, &sections->of[i]))
-                return false;
+                return SECTIONS_FOREIGN;
         }
     }
-    return sections->of[SECTION_INFO].size_bytes != 0 && sections->code_start < sections->code_end;
+    if (sections->of[SECTION_INFO].size_bytes == 0 || sections->code_start >= sections->code_end)
+        return SECTIONS_FOREIGN;
+    uint64_t most = SECTIONS_FREE_BYTES + SECTIONS_RATIO_MAX * file_bytes(sections, file);
+    return sections->total_bytes <= most ? SECTIONS_FOUND : SECTIONS_TOO_LARGE;
 }
 
 void sections_drop(struct sections *sections)
@@ -140,6 +151,7 @@ void sections_drop(struct sections *sections)
 static bool unpack(struct section *section, uint8_t *out)
 {
     struct inflate_state *state = malloc(sizeof *state); /* 90 KB: not for the stack */
+    section->no_memory = state == NULL;
     if (state == NULL)
         return false;
     isal_inflate_init(state);
@@ -172,6 +184,7 @@ bool section_load(struct section *section)
     /* One byte more, so that whatever is a string in it has an end. Untouched pages cost nothing.
      */
     uint8_t *bytes = malloc(section->size_bytes + 1);
+    section->no_memory = bytes == NULL;
     if (bytes == NULL)
         return false;
     bytes[section->size_bytes] = 0;

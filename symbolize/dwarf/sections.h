@@ -5,9 +5,10 @@
  *
  * .debug_info, by far the largest, is not loaded but read as a stream (info_stream.h).
  *
- * Takes     Sections as they are and those packed with zlib (SHF_COMPRESSED). Anything else, sizes
- *           no packer makes, and what calls for other files (a dwz file, .dwo) is refused: libdw
- *           reads that.
+ * Takes     Sections as they are and those packed with zlib (SHF_COMPRESSED). Anything else, and what
+ *           calls for other files (a dwz file, .dwo) is not for us: libdw reads that.
+ * Bounds    All sections together have at most SECTIONS_FREE_BYTES, and SECTIONS_RATIO_MAX times as
+ *           many bytes as the file: packers make a fifth of them, files made to make a thousandth.
  * Owner     Bytes live until the section is dropped. The file is mapped once more for us alone, so
  *           that pages read can be given back without hurting libelf; it must outlive us. */
 #ifndef SAMPLER_DWARF_SECTIONS_H
@@ -40,18 +41,29 @@ struct section {
     const uint8_t *bytes; /* NULL until loaded                                   */
     size_t size_bytes;    /* unpacked, as stated; the unpacked bytes are as many */
     void *unpacked;       /* what to give back, NULL if nothing                  */
+    bool no_memory;       /* why it did not load                                 */
 };
+
+#define SECTIONS_FREE_BYTES ((uint64_t)16 << 20)
+#define SECTIONS_RATIO_MAX 32u
 
 struct sections {
     struct section of[N_SECTIONS];
     uint64_t code_start; /* all executable sections lie in [code_start, code_end) */
     uint64_t code_end;
-    void *map; /* of the whole file, NULL if there is none */
+    uint64_t total_bytes; /* unpacked                                            */
+    void *map;            /* of the whole file, NULL if there is none */
     size_t map_bytes;
 };
 
-/* False: not for us. The sections are to be dropped in every case. */
-bool sections_find(struct sections *sections, const struct elf_file *file);
+enum sections_outcome {
+    SECTIONS_FOUND,
+    SECTIONS_FOREIGN,   /* not for us             */
+    SECTIONS_TOO_LARGE, /* to be worth unpacking  */
+};
+
+/* The sections are to be dropped in every case. */
+enum sections_outcome sections_find(struct sections *sections, const struct elf_file *file);
 void sections_drop(struct sections *sections);
 
 /* A section that is not there loads as one of 0 bytes. Strings end in NUL, also the last one.

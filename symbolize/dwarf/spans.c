@@ -6,6 +6,9 @@
 
 #include "number.h"
 
+/* Of a piece looked at: fewer than one in two is kept. */
+#define PIECE_WORK (sizeof(struct span) / 2)
+
 static int compare_start(const void *left, const void *right)
 {
     const struct span *a = left;
@@ -93,6 +96,7 @@ bool spans_flatten(struct spans *in, struct spans *out)
     if (in->n > 1)
         qsort(in->items, in->n, sizeof *in->items, compare_start);
     bool done = !in->no_memory && sweep(in, &heap, out);
+    out->no_memory |= in->no_memory || heap.no_memory;
     spans_deinit(&heap);
     return done;
 }
@@ -113,13 +117,13 @@ static size_t first_behind(const struct spans *flat, uint64_t vaddr)
 }
 
 bool spans_clip(const struct spans *in, const struct spans *units, struct spans *out,
-                uint64_t *work_left)
+                struct work_account *work)
 {
     for (size_t i = 0; i < in->n; i++) {
         struct span span = in->items[i];
         for (size_t u = first_behind(units, span.start);
              u < units->n && units->items[u].start < span.end; u++) {
-            if ((*work_left)-- == 0)
+            if (!work_spend(work, PIECE_WORK))
                 return false;
             if (units->items[u].unit != span.unit)
                 continue;

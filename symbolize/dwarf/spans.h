@@ -6,6 +6,7 @@
 #ifndef SAMPLER_DWARF_SPANS_H
 #define SAMPLER_DWARF_SPANS_H
 
+#include "dwarf/work.h"
 #include "vector.h"
 
 struct span {
@@ -23,8 +24,8 @@ VECTOR_DEFINE(spans, struct span)
 bool spans_flatten(struct spans *in, struct spans *out);
 
 /* Appends what of `in` lies in pieces of its own unit; `units` is flat. False: out of memory, or
- * more work than `work_left`. */
+ * of work. */
 bool spans_clip(const struct spans *in, const struct spans *units, struct spans *out,
-                uint64_t *work_left);
+                struct work_account *work);
 
 #endif

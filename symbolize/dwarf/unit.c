@@ -9,6 +9,9 @@
 /* Lengths from here on announce 64-bit DWARF, or are reserved (DWARF 5, 7.4). */
 #define LENGTH_RESERVED 0xfffffff0u
 
+/* Of an entry of a range list, which may be read for many DIEs. */
+#define ENTRY_WORK sizeof(struct range)
+
 uint64_t unit_length(const uint8_t *bytes)
 {
     struct cursor c = cursor_make(bytes, UNIT_LENGTH_BYTES);
@@ -115,10 +118,10 @@ static bool range_add(const struct unit *unit, struct range_list *out, uint64_t 
 
 /* .debug_ranges (DWARF 4, 2.17.3). */
 static bool ranges_before_5(const struct unit *unit, struct cursor *c, struct range_list *out,
-                            uint64_t *work_left)
+                            struct work_account *work)
 {
     uint64_t base = unit->low_pc;
-    for (; *work_left > 0; (*work_left)--) {
+    while (work_spend(work, ENTRY_WORK)) {
         uint64_t start = cursor_u64le(c);
         uint64_t end = cursor_u64le(c);
         if (c->failed)
@@ -170,10 +173,10 @@ static bool rnglist_entry(const struct unit *unit, struct cursor *c, uint8_t kin
 }
 
 static bool ranges_of_5(const struct unit *unit, struct cursor *c, struct range_list *out,
-                        uint64_t *work_left)
+                        struct work_account *work)
 {
     uint64_t base = unit->low_pc;
-    for (; *work_left > 0; (*work_left)--) {
+    while (work_spend(work, ENTRY_WORK)) {
         struct range range;
         uint8_t kind = cursor_u8(c);
         if (kind == DW_RLE_end_of_list && !c->failed)
@@ -186,7 +189,7 @@ static bool ranges_of_5(const struct unit *unit, struct cursor *c, struct range_
 }
 
 static bool list_read(const struct unit *unit, const struct unit_pcs *pcs, struct range_list *out,
-                      uint64_t *work_left)
+                      struct work_account *work)
 {
     bool five = unit->version >= 5;
     const struct section *section = &unit->sections->of[five ? SECTION_RNGLISTS : SECTION_RANGES];
@@ -199,7 +202,7 @@ static bool list_read(const struct unit *unit, const struct unit_pcs *pcs, struc
     if (offset >= section->size_bytes)
         return false;
     struct cursor c = cursor_make(section->bytes + offset, section->size_bytes - offset);
-    return five ? ranges_of_5(unit, &c, out, work_left) : ranges_before_5(unit, &c, out, work_left);
+    return five ? ranges_of_5(unit, &c, out, work) : ranges_before_5(unit, &c, out, work);
 }
 
 bool unit_pcs_take(const struct unit *unit, struct unit_pcs *pcs, struct cursor *c,
@@ -230,12 +233,12 @@ bool unit_pcs_take(const struct unit *unit, struct unit_pcs *pcs, struct cursor 
 }
 
 bool unit_ranges(const struct unit *unit, const struct unit_pcs *pcs, struct range_list *out,
-                 uint64_t *work_left)
+                 struct work_account *work)
 {
     if (pcs->has_low && pcs->has_high) /* the usual case, and then a list is not looked at */
         return range_add(unit, out, pcs->low,
                          pcs->high_is_length ? pcs->low + pcs->high : pcs->high);
-    return !pcs->has_list || list_read(unit, pcs, out, work_left);
+    return !pcs->has_list || list_read(unit, pcs, out, work);
 }
 
 /* ---- header and DIE ---- */
@@ -256,7 +259,9 @@ static enum unit_kind header_read(struct unit *unit, struct cursor *c)
         address_bytes = cursor_u8(c);
     }
     unit->first_die = cursor_offset(c);
-    if (c->failed || unit->version < 2 || unit->version > 5 || address_bytes != 8)
+    if (c->failed)
+        return UNIT_DAMAGED;
+    if (unit->version < 2 || unit->version > 5 || address_bytes != 8)
         return UNIT_FOREIGN;
     if (kind == DW_UT_type || kind == DW_UT_partial)
         return UNIT_SKIP;
@@ -308,7 +313,7 @@ static void die_read(struct unit *unit, struct cursor *c, const struct abbrev *a
 
 enum unit_kind unit_open(struct unit *unit, const struct sections *sections,
                          struct abbrevs *abbrevs, const uint8_t *bytes, uint64_t n_bytes,
-                         uint64_t *work_left)
+                         struct work_account *work)
 {
     *unit = (struct unit){
         .sections = sections, .abbrevs = abbrevs, .bytes = cursor_make(bytes, n_bytes)};
@@ -316,22 +321,24 @@ enum unit_kind unit_open(struct unit *unit, const struct sections *sections,
     enum unit_kind kind = header_read(unit, &c);
     if (kind != UNIT_COMPILE)
         return kind;
-    uint64_t n_read;
     const struct section *section = &sections->of[SECTION_ABBREV];
-    bool done = abbrevs_read(abbrevs, section->bytes, section->size_bytes, unit->abbrev_offset,
-                             unit->version, &n_read);
-    if (!done || n_read > *work_left)
-        return UNIT_FOREIGN;
-    *work_left -= n_read;
+    enum abbrevs_outcome outcome = abbrevs_read(abbrevs, section->bytes, section->size_bytes,
+                                                unit->abbrev_offset, unit->version, work);
+    if (outcome != ABBREVS_READ)
+        return outcome == ABBREVS_FOREIGN   ? UNIT_FOREIGN
+               : outcome == ABBREVS_DAMAGED ? UNIT_DAMAGED
+                                            : UNIT_NO_MEMORY;
     uint64_t code = cursor_uleb128(&c);
     const struct abbrev *abbrev = abbrevs_find(abbrevs, code);
     if (abbrev == NULL)
-        return code == 0 && !c.failed ? UNIT_SKIP : UNIT_FOREIGN;
+        return code == 0 && !c.failed ? UNIT_SKIP : UNIT_DAMAGED;
     if (abbrev->tag != DW_TAG_compile_unit)
         return UNIT_SKIP;
+    if (!work_spend(work, abbrev->n))
+        return UNIT_DAMAGED;
     bases_read(unit, c, abbrev);
     die_read(unit, &c, abbrev);
     unit->first_child = cursor_offset(&c);
     unit->has_children = abbrev->has_children;
-    return c.failed ? UNIT_FOREIGN : UNIT_COMPILE;
+    return c.failed ? UNIT_DAMAGED : UNIT_COMPILE;
 }

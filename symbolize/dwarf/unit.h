@@ -7,11 +7,14 @@
 
 #include "dwarf/abbrev.h"
 #include "dwarf/sections.h"
+#include "dwarf/work.h"
 
 enum unit_kind {
     UNIT_COMPILE,
     UNIT_SKIP,    /* holds types, or what other units import: no code */
-    UNIT_FOREIGN, /* not for us: damaged, or of another kind          */
+    UNIT_FOREIGN, /* not for us: of another kind                      */
+    UNIT_DAMAGED,
+    UNIT_NO_MEMORY,
 };
 
 /* Where a DIE has code, of all its attributes that say so. */
@@ -62,7 +65,7 @@ uint64_t unit_length(const uint8_t *bytes);
 /* Header and DIE of the unit in `bytes`. Abbreviations are read into `unit->abbrevs`. */
 enum unit_kind unit_open(struct unit *unit, const struct sections *sections,
                          struct abbrevs *abbrevs, const uint8_t *bytes, uint64_t n_bytes,
-                         uint64_t *work_left);
+                         struct work_account *work);
 
 /* A cursor at an offset; failed if it lies outside of the DIEs. */
 struct cursor unit_cursor(const struct unit *unit, uint64_t offset);
@@ -84,10 +87,9 @@ bool unit_pcs_take(const struct unit *unit, struct unit_pcs *pcs, struct cursor 
                    const struct attribute *attribute);
 
 /* Appends the ranges with code that is there: neither empty nor dropped by the linker, nor outside
- * of executable sections. Every one looked at costs one of `work_left`. False: damaged, out of
- * work, or of memory. */
+ * of executable sections. False: damaged, out of work, or of memory. */
 bool unit_ranges(const struct unit *unit, const struct unit_pcs *pcs, struct range_list *out,
-                 uint64_t *work_left);
+                 struct work_account *work);
 
 /* Whether code there can be meant. */
 bool unit_range_lives(const struct unit *unit, uint64_t start, uint64_t end);

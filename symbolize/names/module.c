@@ -156,6 +156,16 @@ static bool names_read(struct work *work, const struct elf_file *file, const cha
     enum index_outcome outcome = dwarf_index_build(file, &index);
     if (outcome == INDEX_NOT_FOR_US)
         return libdw_read(work, file, path, &result);
+    if (outcome == INDEX_TOO_LARGE) {
+        problem_set(
+            work, "%s: its debug information is larger than a file of its size can be worth", path);
+        return false;
+    }
+    if (outcome == INDEX_DONE && dwarf_index_n_damaged(&index) != 0)
+        problem_set(
+            work,
+            "%s: damaged debug information in %u places; names of functions are missing there",
+            path, dwarf_index_n_damaged(&index));
     if (outcome == INDEX_NO_MEMORY || !dwarf_index_find(&index, work->vaddrs, work->n, &result))
         work->no_memory = true;
     dwarf_index_deinit(&index);
