@@ -130,8 +130,10 @@ static bool header_read(struct program *p)
     struct cursor c = cursor_make(section->bytes + offset, length);
     cursor_skip(&c, UNIT_LENGTH_BYTES);
     p->version = cursor_u16le(&c);
-    if (p->version >= 5 && (cursor_u8(&c) != 8 || cursor_u8(&c) != 0))
-        return false; /* size of addresses and of segment selectors */
+    unsigned address_bytes = p->version >= 5 ? cursor_u8(&c) : 8;
+    unsigned selector_bytes = p->version >= 5 ? cursor_u8(&c) : 0;
+    if (address_bytes != 8 || selector_bytes != 0)
+        return false;
     uint32_t header_length = cursor_u32le(&c);
     if (c.failed || p->version < 2 || p->version > 5 || header_length > cursor_left(&c))
         return false;

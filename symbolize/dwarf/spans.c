@@ -53,13 +53,13 @@ static void heap_pop(struct spans *heap)
 
 static bool piece_add(struct spans *out, struct span span)
 {
-    struct span *last = out->n == 0 ? NULL : &out->items[out->n - 1];
-    if (last != NULL && last->end == span.start && last->unit == span.unit &&
-        last->payload == span.payload) {
-        last->end = span.end;
-        return true;
-    }
-    return spans_push(out, span);
+    if (out->n == 0)
+        return spans_push(out, span);
+    struct span *last = &out->items[out->n - 1];
+    if (last->end != span.start || last->unit != span.unit || last->payload != span.payload)
+        return spans_push(out, span);
+    last->end = span.end;
+    return true;
 }
 
 /* Advances from `at` to where something changes next. */
