@@ -19,7 +19,7 @@
 
 /* The account of work: so many times the bytes there are, unpacked, and not more than some minutes
  * of it. */
-#define WORK_FREE ((uint64_t)1 << 20)
+#define WORK_FREE ((uint64_t)16 << 20)
 #define WORK_PER_BYTE 4u
 #define WORK_MAX ((uint64_t)1 << 35)
 

@@ -14,6 +14,9 @@
 #include "dwarf/builder.h"
 #include "number.h"
 
+/* Of a byte of a table: a row, in the usual case. */
+#define BYTE_WORK 2u
+
 /* Rows of one sequence; compilers' largest, of generated code, have some hundred thousand. */
 #define SEQUENCE_ROWS_MAX ((size_t)1 << 24)
 
@@ -125,7 +128,8 @@ static bool header_read(struct program *p)
     if (offset > section->size_bytes || section->size_bytes - offset < UNIT_LENGTH_BYTES)
         return false;
     uint64_t length = unit_length(section->bytes + offset);
-    if (length == 0 || length > section->size_bytes - offset || !work_spend(&builder->work, length))
+    if (length == 0 || length > section->size_bytes - offset ||
+        !work_spend(&builder->work, BYTE_WORK * (uint64_t)length))
         return false;
     struct cursor c = cursor_make(section->bytes + offset, length);
     cursor_skip(&c, UNIT_LENGTH_BYTES);

@@ -76,14 +76,17 @@ static bool names_something(uint16_t attribute)
 }
 
 /* Reads the DIE at `offset`, whose attributes begin at `c`. */
-static bool code_die_read(const struct unit *unit, struct cursor c, const struct abbrev *abbrev,
+static bool code_die_read(struct builder *builder, struct cursor c, const struct abbrev *abbrev,
                           uint64_t offset, struct code_die *die)
 {
+    const struct unit *unit = &builder->unit;
     bool own_name = false;
     bool is_address;
     uint64_t refers_to = 0;
     const struct attribute *attribute = unit->abbrevs->attributes.items + abbrev->first;
     *die = (struct code_die){.origin = offset};
+    if (!work_spend(&builder->work, abbrev->n))
+        return false;
     for (uint32_t i = 0; i < abbrev->n; i++, attribute++) {
         own_name |= names_something(attribute->name);
         if (unit_pcs_take(unit, &die->pcs, &c, attribute))
@@ -266,7 +269,7 @@ static bool code_visit(struct walk *walk, const struct abbrev *abbrev, struct cu
         return false;
     }
     walk->ranges.n = 0;
-    if (!code_die_read(walk->unit, attributes, abbrev, offset, &die) ||
+    if (!code_die_read(walk->builder, attributes, abbrev, offset, &die) ||
         !unit_ranges(walk->unit, &die.pcs, &walk->ranges, &walk->builder->work)) {
         walk->damaged = true;
         return false;

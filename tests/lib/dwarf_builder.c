@@ -8,10 +8,18 @@
 
 /* ---- bytes ---- */
 
+static void reserve(struct dwarf_bytes *out, size_t n)
+{
+    if (n <= out->n_reserved)
+        return;
+    out->n_reserved = 2 * n;
+    out->bytes = realloc(out->bytes, out->n_reserved);
+    assert(out->bytes != NULL);
+}
+
 static void put_bytes(struct dwarf_bytes *out, const void *bytes, size_t n)
 {
-    out->bytes = realloc(out->bytes, out->n + n);
-    assert(out->bytes != NULL);
+    reserve(out, out->n + n);
     memcpy(out->bytes + out->n, bytes, n);
     out->n += n;
 }
@@ -32,6 +40,15 @@ void dwarf_put_uleb(struct dwarf_bytes *out, uint64_t value)
 void dwarf_put_text(struct dwarf_bytes *out, const char *text)
 {
     put_bytes(out, text, strlen(text) + 1);
+}
+
+void dwarf_repeat(struct dwarf_bytes *out, size_t from, size_t times)
+{
+    size_t n = out->n - from;
+    reserve(out, from + n * times);
+    for (size_t i = 1; i < times; i++)
+        memcpy(out->bytes + from + i * n, out->bytes + from, n);
+    out->n = from + n * times;
 }
 
 void dwarf_put_abbrev(struct dwarf_bytes *out, uint64_t code, unsigned tag, bool children,
@@ -355,9 +372,10 @@ static void ref_put(const struct maker *m, size_t die)
 
 static size_t class_put(const struct maker *m)
 {
+    m->sample->class = info(m)->n;
     code_put(m, CODE_CLASS);
     text_put(m, "box");
-    size_t sibling = info(m)->n;
+    size_t sibling = m->sample->sibling = info(m)->n;
     dwarf_put(info(m), 0, 4);
     size_t declaration = info(m)->n;
     code_put(m, CODE_DECLARATION);
@@ -440,6 +458,7 @@ static void unit_of_cxx(struct maker *m)
     code_put(m, CODE_INSTANCE);
     ref_put(m, m->sample->abstract);
     pcs_put(m, 0x1100, 0x1200);
+    m->sample->last_function = info(m)->n;
     code_put(m, CODE_FUNCTION);
     text_put(m, "plain");
     dwarf_put(info(m), 2, 1);

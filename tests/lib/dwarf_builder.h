@@ -26,11 +26,15 @@
 struct dwarf_bytes {
     uint8_t *bytes;
     size_t n;
+    size_t n_reserved;
 };
 
 void dwarf_put(struct dwarf_bytes *out, uint64_t value, unsigned n_bytes);
 void dwarf_put_uleb(struct dwarf_bytes *out, uint64_t value);
 void dwarf_put_text(struct dwarf_bytes *out, const char *text);
+
+/* What was put from `from` on, so many times in all. */
+void dwarf_repeat(struct dwarf_bytes *out, size_t from, size_t times);
 
 /* Attribute names and forms in turn, 0, 0 at their end (forms with a constant: it follows). */
 void dwarf_put_abbrev(struct dwarf_bytes *out, uint64_t code, unsigned tag, bool children,
@@ -62,6 +66,9 @@ struct dwarf_sample {
     size_t origin_of_call; /* the reference (ref4) of the inlined helper                 */
     size_t declaration;    /* the DIE of ns::box::get in its class                       */
     size_t specification;  /* the reference of its definition                            */
+    size_t class;          /* the DIE of ns::box                                         */
+    size_t sibling;        /* the reference of it                                        */
+    size_t last_function;  /* the DIE of plain, the last one of its unit                 */
     size_t abstract;       /* the DIE of helper, as written                              */
     size_t abstract_ref;   /* a reference in it, to nothing that matters (DW_AT_specification) */
 };

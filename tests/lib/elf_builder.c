@@ -24,7 +24,7 @@ static uint8_t *part_bytes(const struct elf_part *part, size_t *n)
     uint8_t *out = malloc(sizeof header + packed);
     assert(out != NULL);
     memcpy(out, &header, sizeof header);
-    int done = compress2(out + sizeof header, &packed, part->bytes, part->n, 9);
+    int done = compress2(out + sizeof header, &packed, part->bytes, part->n, 6);
     assert(done == Z_OK);
     (void)done;
     *n = sizeof header + packed - part->packed_cut;

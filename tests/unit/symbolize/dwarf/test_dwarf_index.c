@@ -307,6 +307,9 @@ static void a_damaged_unit_leaves_the_others(void **state)
     verdict = lie(&sample, PART_INFO, sample.second_unit + first_die, 0x7e, 1);
     assert_int_equal(verdict.n_damaged, 1);
     assert_int_equal(verdict.n_named, N_NAMED - N_NAMED_OF_C);
+    verdict = lie(&sample, PART_INFO, sample.last_function, 0x7e, 1);
+    assert_int_equal(verdict.n_damaged, 1);
+    assert_int_equal(verdict.n_named, N_NAMED_OF_C);
     verdict = lie(&sample, PART_INFO, sample.declaration, 0x7e, 1);
     assert_int_equal(verdict.n_damaged, 1);
     assert_int_equal(verdict.n_named, N_NAMED_OF_C);
@@ -402,6 +405,10 @@ static void circles_of_references_end(void **state)
     assert_int_equal(verdict.n_named, N_NAMED);
     verdict = lie(&sample, PART_INFO, sample.abstract_ref, sample.specification - 1, 4);
     assert_int_equal(verdict.n_damaged, 0);
+    assert_int_equal(verdict.n_named, N_NAMED);
+    /* A DIE that is the one after itself. */
+    verdict = lie(&sample, PART_INFO, sample.sibling, sample.class, 4);
+    assert_int_equal(verdict.outcome, INDEX_DONE);
     assert_int_equal(verdict.n_named, N_NAMED);
     /* References to nowhere. */
     verdict = lie(&sample, PART_INFO, sample.specification, 0xfffffff0, 4);
