@@ -18,7 +18,7 @@
 #define BYTE_WORK 2u
 
 /* Rows of one sequence; compilers' largest, of generated code, have some hundred thousand. */
-#define SEQUENCE_ROWS_MAX ((size_t)1 << 24)
+#define SEQUENCE_ROWS_MAX ((size_t)1 << 22)
 
 struct row {
     uint64_t vaddr;
