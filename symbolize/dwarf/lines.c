@@ -391,7 +391,7 @@ static uint32_t path_make(struct builder *builder, const char *folder, const cha
         folder = "";
     size_t length = base == NULL ? 0 : strnlen(base, PATH_MAX);
     size_t bytes = length + strnlen(folder, PATH_MAX) + strnlen(name, PATH_MAX);
-    if (bytes >= PATH_MAX || !work_spend(&builder->work, bytes))
+    if (bytes >= PATH_MAX)
         return 0;
     int n = snprintf(path, sizeof path, "%s%s%s", folder, folder[0] == '\0' ? "" : "/", name);
     if (n < 0 || (size_t)n >= sizeof path)

@@ -301,6 +301,46 @@ static void as_many_functions_as_there_is_room_for(void **state)
     bounded("as many functions as there is room for", &sample);
 }
 
+/* Three bytes each, and one name for all of them. */
+static void instances_of_one_function(void **state)
+{
+    (void)state;
+    static const unsigned unit[] = {DW_AT_addr_base, DW_FORM_sec_offset, 0};
+    static const unsigned attributes[] = {DW_AT_abstract_origin,
+                                          DW_FORM_ref1,
+                                          DW_AT_low_pc,
+                                          DW_FORM_addrx1,
+                                          DW_AT_high_pc,
+                                          DW_FORM_implicit_const,
+                                          9,
+                                          0};
+    struct dwarf_sample sample = {.second_unit = 0};
+    struct dwarf_bytes *info = &sample.of[PART_INFO];
+    unit_abbrev_put(&sample, unit);
+    dwarf_put_abbrev(&sample.of[PART_ABBREV], 2, DW_TAG_subprogram, false, attributes);
+    dwarf_put_abbrev(&sample.of[PART_ABBREV], 3, DW_TAG_subprogram, false, no_attributes);
+    dwarf_put(&sample.of[PART_ABBREV], 0, 1);
+    dwarf_put(info, 0, 4);
+    dwarf_put(info, 5, 2);
+    dwarf_put(info, DW_UT_compile, 1);
+    dwarf_put(info, 8, 1);
+    dwarf_put(info, 0, 4);
+    dwarf_put(info, 1, 1);
+    dwarf_put(info, 0, 4);
+    size_t origin = info->n;
+    dwarf_put(info, 3, 1);
+    size_t die = info->n;
+    for (unsigned i = 0; i < 256; i++) {
+        dwarf_put(&sample.of[PART_ADDR], DWARF_CODE_START + 15 * i, 8);
+        dwarf_put(info, 2, 1);
+        dwarf_put(info, origin, 1);
+        dwarf_put(info, i, 1);
+    }
+    dwarf_repeat(info, die, 60000);
+    dwarf_length_set(info, 0);
+    refused("instances of one function", &sample);
+}
+
 static void files_with_long_paths(void **state)
 {
     (void)state;
@@ -427,6 +467,7 @@ int main(void)
         cmocka_unit_test(names_that_overlap),
         cmocka_unit_test(functions_of_one_range_list),
         cmocka_unit_test(as_many_functions_as_there_is_room_for),
+        cmocka_unit_test(instances_of_one_function),
         cmocka_unit_test(files_with_long_paths),
         cmocka_unit_test(functions_in_functions),
         cmocka_unit_test(lookups_in_one_large_tree),
