@@ -263,9 +263,8 @@ static void names_that_overlap(void **state)
     refused("names that overlap", &sample);
 }
 
-static void functions_of_one_range_list(void **state)
+static void functions_of_ranges_at(const char *name, uint64_t vaddr)
 {
-    (void)state;
     static const unsigned attributes[] = {DW_AT_ranges, DW_FORM_sec_offset, 0};
     struct dwarf_sample sample = {.second_unit = 0};
     struct dwarf_bytes *ranges = &sample.of[PART_RANGES];
@@ -275,12 +274,19 @@ static void functions_of_one_range_list(void **state)
     dwarf_put(&sample.of[PART_INFO], 0, 4);
     dwarf_repeat(&sample.of[PART_INFO], die, MANY_UNITS);
     dwarf_length_set(&sample.of[PART_INFO], 0);
-    dwarf_put(ranges, DWARF_CODE_START, 8);
-    dwarf_put(ranges, DWARF_CODE_START + 1, 8);
+    dwarf_put(ranges, vaddr, 8);
+    dwarf_put(ranges, vaddr + 1, 8);
     dwarf_repeat(ranges, 0, 100000);
     dwarf_put(ranges, 0, 8);
     dwarf_put(ranges, 0, 8);
-    refused("functions of one range list", &sample);
+    refused(name, &sample);
+}
+
+static void functions_of_one_range_list(void **state)
+{
+    (void)state;
+    functions_of_ranges_at("functions of one range list", DWARF_CODE_START);
+    functions_of_ranges_at("functions of ranges without code", UINT64_MAX / 2);
 }
 
 static void as_many_functions_as_there_is_room_for(void **state)
