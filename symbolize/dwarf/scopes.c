@@ -5,6 +5,7 @@
  *        -> types                  stepped over, where the language has no functions with code there
  *        -> function with code     a tree; what else can hold functions in it waits until it is done
  *             -> inlined call      a node of the tree, if its code is there
+ *        -> function whose code the linker dropped, since another unit has it, too: as the next
  *        -> function that was inlined, as written: only for the types in it (lambdas, local classes)
  *
  * A walk in the order of the file, without recursion: a level for each DIE whose children it is in.
@@ -29,6 +30,7 @@ struct level {
     uint32_t depth;   /* of inlined calls that stand here, in their tree */
     bool in_function; /* be it one with code or not                      */
     bool late;        /* functions here yield to others                  */
+    bool dropped;     /* the linker dropped the code of the function     */
 };
 
 /* A DIE that is walked when the tree that is open is done. */
@@ -268,14 +270,19 @@ static bool code_visit(struct walk *walk, const struct abbrev *abbrev, struct cu
         wait(walk, offset, inner->late);
         return false;
     }
+    if (inlined && inner->dropped) /* its addresses are those of a section that begins at 0 */
+        return false;
     walk->ranges.n = 0;
     if (!code_die_read(walk->builder, attributes, abbrev, offset, &die) ||
         !unit_ranges(walk->unit, &die.pcs, &walk->ranges, &walk->builder->work)) {
         walk->damaged = true;
         return false;
     }
-    if (walk->ranges.n == 0)
-        return false;
+    if (walk->ranges.n == 0) {
+        /* Another unit's copy was linked. Of a function in its types ours may have been. */
+        inner->in_function = inner->late = inner->dropped = true;
+        return !inlined && walk->builder->mangles;
+    }
     bool in_tree = walk->tree_open;
     if (in_tree ? !call_write(walk, &die) : !tree_begin(walk, &die, inlined)) {
         walk->damaged = true;
@@ -283,6 +290,7 @@ static bool code_visit(struct walk *walk, const struct abbrev *abbrev, struct cu
     }
     inner->depth = in_tree ? inner->depth + 1 : 0;
     inner->in_function = true;
+    inner->dropped = false;
     return true;
 }
 

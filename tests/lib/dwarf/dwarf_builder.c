@@ -425,9 +425,38 @@ static void calls_put(const struct maker *m, size_t deep)
     dwarf_put(info(m), 0, 1); /* of the block */
 }
 
+/* A function whose code the linker took from another unit, so that its own addresses count from 0
+ * (those of the call look like code by chance). What stands in its class has code. */
+static void dropped_put(const struct maker *m, size_t deep)
+{
+    code_put(m, CODE_DEFINITION);
+    ref_put(m, m->sample->declaration);
+    pcs_put(m, 0, 0x1400);
+    dwarf_put(info(m), 1, 1);
+    dwarf_put(info(m), DW_OP_call_frame_cfa, 1);
+    code_put(m, CODE_CALL);
+    ref_put(m, deep);
+    pcs_put(m, 0x1210, 0x1280);
+    dwarf_put(info(m), 1, 1);
+    if (m->version < 5)
+        dwarf_put(info(m), 41, 1);
+    code_put(m, CODE_CLASS);
+    text_put(m, "local");
+    size_t sibling = info(m)->n;
+    dwarf_put(info(m), 0, 4);
+    code_put(m, CODE_FUNCTION);
+    text_put(m, "lambda");
+    dwarf_put(info(m), 1, 1);
+    dwarf_put(info(m), 60, 1);
+    pcs_put(m, 0x1200, 0x1240);
+    dwarf_put(info(m), 0, 1); /* of the class */
+    patch(info(m), sibling, info(m)->n - m->unit, 4);
+    dwarf_put(info(m), 0, 1); /* of the function */
+}
+
 static void unit_of_cxx(struct maker *m)
 {
-    static const uint64_t ranges[] = {0x1000, 0x1200, 0x1300, 0x1340, 0};
+    static const uint64_t ranges[] = {0x1000, 0x1260, 0x1300, 0x1340, 0};
     unit_begin(m);
     code_put(m, CODE_UNIT);
     text_put(m, "main.cc");
@@ -458,6 +487,7 @@ static void unit_of_cxx(struct maker *m)
     code_put(m, CODE_INSTANCE);
     ref_put(m, m->sample->abstract);
     pcs_put(m, 0x1100, 0x1200);
+    dropped_put(m, deep);
     m->sample->last_function = info(m)->n;
     code_put(m, CODE_FUNCTION);
     text_put(m, "plain");

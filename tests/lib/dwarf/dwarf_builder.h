@@ -13,6 +13,7 @@
  *   0x1010    helper, in a block, in two pieces (the other at 0x1030), it has inlined
  *   0x1012      deep
  *   0x1100  helper, once more, not inlined
+ *   0x1200  lambda, in a class in a function that the linker dropped
  *   0x1300  plain: a static function, without mangled name; lines in a sequence of their own
  *   0x1400  second, in the unit of C, which states no ranges */
 #ifndef SAMPLER_TESTS_DWARF_BUILDER_H
