@@ -17,9 +17,10 @@ static const struct {
     enum command_id id;
     int (*run)(const struct options *options);
 } commands[] = {
-    {COMMAND_REPORT, command_report}, {COMMAND_CONVERT, command_convert},
-    {COMMAND_DIFF, command_diff},     {COMMAND_TOP, command_top},
-    {COMMAND_DUMP, command_dump},     {COMMAND_FORMATS, command_formats},
+    {COMMAND_REPORT, command_report},   {COMMAND_CONVERT, command_convert},
+    {COMMAND_DIFF, command_diff},       {COMMAND_TOP, command_top},
+    {COMMAND_TREE, command_tree},       {COMMAND_DUMP, command_dump},
+    {COMMAND_FORMATS, command_formats},
 };
 #define N_ROWS (sizeof commands / sizeof commands[0])
 

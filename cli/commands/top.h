@@ -11,7 +11,6 @@
 struct top {
     const struct options *options;
     const struct input *input;
-    const char *by_word; /* of --by, as a heading */
     enum summary_by by;
     struct summary summary;
     size_t n_rows; /* to show, the first of the summary's */

@@ -4,17 +4,12 @@
 #include <string.h>
 
 #include "commands/top.h"
+#include "view/cells.h"
 #include "view/name_fit.h"
-#include "view/screen.h"
-#include "view/weight.h"
+#include "view/rows_by.h"
 #include "view/width.h"
 
-#define HOT 0.1 /* of all: what is coloured as much, as some, as little */
-#define WARM 0.02
-#define COOL 0.001
 #define BAR_COLUMNS ((size_t)6)
-#define LEAST_NAME_COLUMNS ((size_t)16)
-#define WIDE_COLUMNS ((size_t)100)      /* a terminal with room for lines and bars */
 #define MOST_PLACE_COLUMNS ((size_t)24) /* of "file.c:123" before a function */
 
 /* What stands in a row besides numbers. */
@@ -27,107 +22,51 @@ struct row_texts {
     uint64_t longest;   /* the weight of a bar of all columns */
 };
 
-static double part_of(uint64_t weight, uint64_t all)
-{
-    return all == 0 ? 0 : (double)weight / (double)all;
-}
-
-static void print_weight(struct screen *screen, struct weight_style style, uint64_t weight,
-                         uint64_t all)
-{
-    double part = part_of(weight, all);
-    if (part >= WARM || part < COOL)
-        screen_style(screen, part >= HOT ? STYLE_HOT : part >= WARM ? STYLE_WARM : STYLE_DIM);
-    percent_print(screen->out, weight, all);
-    fputc(' ', screen->out);
-    weight_print(screen->out, style, weight);
-    screen_style(screen, STYLE_PLAIN);
-    fputs("  ", screen->out);
-}
-
-/* "CPU time: 0.361 s of 0.644 s (56.1%)": what the percentages below are of. */
-static void print_title(const struct top *top, struct screen *screen)
-{
-    const struct summary *summary = &top->summary;
-    char weight[32];
-    struct weight_style style = weight_style_for(summary->unit, top->input->whole);
-    screen_text(screen,
-                measure_words(summary->unit, profile_text(top->input->profile, summary->measure)));
-    (void)weight_format(style, summary->all, weight, sizeof weight);
-    fprintf(screen->out, ": %s", weight);
-    if (top->input->is_part) {
-        (void)weight_format(style, top->input->whole, weight, sizeof weight);
-        fprintf(screen->out, " of %s (%.1f%%)", weight,
-                100 * part_of(summary->all, top->input->whole));
-    }
-    fputc('\n', screen->out);
-}
-
-/* "file.c:123": the line of a row, or where its function is defined. */
-static bool place_append(const struct top *top, const struct summary_row *row, bool is_short,
-                         struct chars *out)
-{
-    const struct profile *profile = top->input->profile;
-    const struct profile_function *function = &profile->functions[row->id];
-    uint32_t line = top->by == SUMMARY_BY_LINE ? row->line : function->line;
-    struct text file = profile_text(profile, function->file);
-    char number[16] = "";
-    if (file.length == 0)
-        file = profile_text(profile, profile->modules[function->module].path);
-    if (is_short)
-        file = text_base_name(file);
-    if (line != 0 && file.length > 0)
-        snprintf(number, sizeof number, ":%" PRIu32, line);
-    return text_append_clean(out, file) && chars_append(out, number, strlen(number));
-}
-
-static bool chars_keep(struct chars *chars, struct arena *arena, struct text *out)
-{
-    const char *kept = NULL;
-    if (!chars->no_memory)
-        kept = arena_text(arena, chars->n > 0 ? chars->items : "", chars->n);
-    if (kept != NULL)
-        *out = (struct text){.bytes = kept, .length = chars->n};
-    chars_deinit(chars);
-    return kept != NULL;
-}
-
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* Functions: those that look the same are told apart by where they are defined. */
 static bool functions_fit(const struct top *top, struct row_texts *texts, size_t columns,
                           struct text mark)
 {
+    const struct profile *profile = top->input->profile;
     for (size_t i = 0; i < top->n_rows; i++) {
-        struct chars place = {0};
-        bool ok = place_append(top, &top->summary.rows[i], true, &place);
-        if (!chars_keep(&place, texts->arena, &texts->names[i].detail) || !ok)
+        struct name_cell *cell = &texts->names[i];
+        cell->detail = row_place(profile, top->by, top->summary.rows[i].key, true, texts->arena);
+        if (cell->detail.bytes == NULL)
             return false;
     }
     return names_fit(texts->names, top->n_rows, columns, mark, texts->arena);
+}
+
+static bool name_keep(struct row_texts *texts, size_t i, struct chars *name)
+{
+    texts->names[i].fitted = chars_keep(name, texts->arena);
+    return texts->names[i].fitted.bytes != NULL;
 }
 
 /* Lines: the place in a column of its own. Where nothing is cut it has the whole path. */
 static bool lines_fit(const struct top *top, struct row_texts *texts, size_t columns,
                       struct text mark)
 {
-    size_t most = columns == SIZE_MAX ? SIZE_MAX : MOST_PLACE_COLUMNS;
+    const struct profile *profile = top->input->profile;
+    bool is_cut = columns != SIZE_MAX;
     for (size_t i = 0; i < top->n_rows; i++) {
-        struct chars place = {0}, cut = {0};
-        bool ok = place_append(top, &top->summary.rows[i], columns != SIZE_MAX, &place);
-        const struct text whole = {.bytes = place.n > 0 ? place.items : "", .length = place.n};
-        ok = ok && path_fit(&cut, whole, most, mark);
-        chars_deinit(&place);
-        if (!chars_keep(&cut, texts->arena, &texts->places[i]) || !ok)
+        struct text whole =
+            row_place(profile, top->by, top->summary.rows[i].key, is_cut, texts->arena);
+        struct chars cut = {0};
+        size_t most = is_cut ? MOST_PLACE_COLUMNS : SIZE_MAX;
+        cut.no_memory |= whole.bytes == NULL || !path_fit(&cut, whole, most, mark);
+        texts->places[i] = chars_keep(&cut, texts->arena);
+        if (texts->places[i].bytes == NULL)
             return false;
         size_t taken = text_columns(texts->places[i]);
         texts->place_columns = taken > texts->place_columns ? taken : texts->place_columns;
     }
-    size_t left = columns == SIZE_MAX ? SIZE_MAX : columns - texts->place_columns - 2;
+    size_t left = is_cut ? columns - texts->place_columns - 2 : SIZE_MAX;
     for (size_t i = 0; i < top->n_rows; i++) {
         struct chars name = {0};
-        bool ok = name_fit(&name, texts->names[i].name, left, mark);
-        if (!chars_keep(&name, texts->arena, &texts->names[i].fitted) || !ok)
+        name.no_memory |= !name_fit(&name, texts->names[i].name, left, mark);
+        if (!name_keep(texts, i, &name))
             return false;
     }
     return true;
@@ -140,13 +79,13 @@ static bool others_fit(const struct top *top, struct row_texts *texts, size_t co
     for (size_t i = 0; i < top->n_rows; i++) {
         struct chars name = {0};
         char number[32] = "";
-        uint64_t id = summary_row_number(top->input->profile, top->by, &top->summary.rows[i]);
+        uint64_t id = summary_row_number(top->input->profile, top->by, top->summary.rows[i].key);
         if (id != 0)
             snprintf(number, sizeof number, " (%" PRIu64 ")", id);
         size_t left = columns == SIZE_MAX ? SIZE_MAX : columns - strlen(number);
-        bool ok = path_fit(&name, texts->names[i].name, left, mark) &&
-                  chars_append(&name, number, strlen(number));
-        if (!chars_keep(&name, texts->arena, &texts->names[i].fitted) || !ok)
+        name.no_memory |= !path_fit(&name, texts->names[i].name, left, mark) ||
+                          !chars_append(&name, number, strlen(number));
+        if (!name_keep(texts, i, &name))
             return false;
     }
     return true;
@@ -162,7 +101,7 @@ static bool texts_make(const struct top *top, struct row_texts *texts, size_t co
         return false;
     for (size_t i = 0; i < top->n_rows; i++)
         texts->names[i].name =
-            summary_row_name(top->input->profile, top->by, &top->summary.rows[i]);
+            summary_row_name(top->input->profile, top->by, top->summary.rows[i].key);
     if (top->by == SUMMARY_BY_FUNCTION)
         return functions_fit(top, texts, columns, mark);
     if (top->by == SUMMARY_BY_LINE)
@@ -176,14 +115,9 @@ static bool texts_make(const struct top *top, struct row_texts *texts, size_t co
 static size_t name_columns(const struct top *top, const struct screen *screen,
                            struct weight_style style, size_t bar_columns)
 {
-    size_t weight = PERCENT_COLUMNS + 1 + (size_t)style.columns + 2;
+    size_t weight = weight_cell_columns(style);
     size_t used = weight + (bar_columns > 0 ? bar_columns + 2 : 0);
-    if (!summary_is_of_samples(top->by))
-        used += weight;
-    if (screen->columns == SIZE_MAX)
-        return SIZE_MAX;
-    return screen->columns < used + LEAST_NAME_COLUMNS ? LEAST_NAME_COLUMNS
-                                                       : screen->columns - used;
+    return columns_left(screen, summary_is_of_samples(top->by) ? used : used + weight);
 }
 
 static size_t bar_columns(const struct top *top, const struct screen *screen)
@@ -202,7 +136,7 @@ static void print_heading(const struct top *top, struct screen *screen, struct w
         fprintf(screen->out, "%*s  ", (int)bar, "");
     if (!summary_is_of_samples(top->by))
         fprintf(screen->out, "%*s  ", columns, "total");
-    fputs(top->by_word, screen->out);
+    fputs(rows_by_word(top->by), screen->out);
     screen_style(screen, STYLE_PLAIN);
     fputc('\n', screen->out);
 }
@@ -212,7 +146,7 @@ static void print_row(const struct top *top, struct screen *screen, struct weigh
 {
     const struct summary *summary = &top->summary;
     const struct summary_row *row = &summary->rows[i];
-    print_weight(screen, style, row->self, summary->all);
+    print_weight(screen, style, row->self, summary->weighed.all);
     if (texts->bar_columns > 0) {
         screen_style(screen, STYLE_BAR);
         screen_bar(screen, part_of(row->self, texts->longest), texts->bar_columns);
@@ -220,7 +154,7 @@ static void print_row(const struct top *top, struct screen *screen, struct weigh
         fputs("  ", screen->out);
     }
     if (!summary_is_of_samples(top->by))
-        print_weight(screen, style, row->total, summary->all);
+        print_weight(screen, style, row->total, summary->weighed.all);
     if (texts->places != NULL) {
         size_t blanks = texts->place_columns - text_columns(texts->places[i]);
         screen_text(screen, texts->places[i]);
@@ -241,7 +175,7 @@ static uint64_t longest_bar(const struct top *top)
 static bool print_rows(const struct top *top, struct screen *screen, struct err *err)
 {
     const struct summary *summary = &top->summary;
-    struct weight_style style = weight_style_for(summary->unit, summary->all);
+    struct weight_style style = weight_style_for(summary->weighed.unit, summary->weighed.all);
     struct row_texts texts = {.arena = arena_create(),
                               .bar_columns = bar_columns(top, screen),
                               .longest = longest_bar(top)};
@@ -253,12 +187,8 @@ static bool print_rows(const struct top *top, struct screen *screen, struct err 
     print_heading(top, screen, style, texts.bar_columns);
     for (size_t i = 0; i < top->n_rows; i++)
         print_row(top, screen, style, &texts, i);
-    if (summary->n > top->n_rows) {
-        screen_style(screen, STYLE_DIM);
-        fprintf(screen->out, "%zu more; -n 0 shows all", summary->n - top->n_rows);
-        screen_style(screen, STYLE_PLAIN);
-        fputc('\n', screen->out);
-    }
+    if (summary->n > top->n_rows)
+        print_remark(screen, "%zu more; -n 0 shows all", summary->n - top->n_rows);
     arena_destroy(texts.arena);
     return true;
 }
@@ -269,9 +199,9 @@ bool top_print_text(const struct top *top, struct err *err)
     bool ok = true;
     if (!screen_open(&screen, err))
         return false;
-    print_title(top, &screen);
+    print_title(&screen, top->input, &top->summary.weighed);
     if (top->summary.n == 0)
-        fputs(top->summary.idle == 0 ? "no samples\n" : "no samples of threads that ran\n",
+        fputs(top->summary.weighed.idle == 0 ? "no samples\n" : "no samples of threads that ran\n",
               screen.out);
     else
         ok = print_rows(top, &screen, err);

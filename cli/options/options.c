@@ -107,13 +107,25 @@ static bool number_parse(const char *text, uint64_t *out)
     return true;
 }
 
-/* Digits with at most one point among them, and no more than 1e9 of seconds. */
-static bool seconds_are_good(const char *text)
+/* Digits with at most one point among them, and less than 1e9. */
+static bool decimal_is_good(const char *text)
 {
     size_t n_whole = strspn(text, "0123456789");
     size_t n_point = text[n_whole] == '.';
     size_t n_fraction = strspn(text + n_whole + n_point, "0123456789");
     return n_whole <= 9 && n_whole + n_fraction > 0 && text[n_whole + n_point + n_fraction] == '\0';
+}
+
+/* Of a good decimal; by hand, since strtod goes by the locale. */
+static double decimal(const char *text)
+{
+    double value = 0;
+    double weight = 1;
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = value * 10 + (*text - '0');
+    for (text += *text == '.'; *text != '\0'; text++)
+        value += (*text - '0') * (weight /= 10);
+    return value;
 }
 
 /* `origin` names the option as the user wrote it: "--clock" or "SAMPLER_CLOCK". */
@@ -134,9 +146,13 @@ static bool value_check(enum option_id id, const char *origin, const char *value
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
                         "%s: '%.60s' is not a whole number from %llu to %llu", origin, value,
                         (unsigned long long)row->least, (unsigned long long)row->most);
-    if (row->seconds && value[0] != '\0' && !seconds_are_good(value))
+    if (row->seconds && value[0] != '\0' && !decimal_is_good(value))
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
                         "%s: '%.60s' is not a number of seconds, such as 2.5", origin, value);
+    if (row->percent && value[0] != '\0' && (!decimal_is_good(value) || decimal(value) > 100))
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "%s: '%.60s' is not a percentage from 0 to 100, such as 0.5", origin,
+                        value);
     if (row->argument != NULL && value[0] == '\0')
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s: the value is empty", origin);
     return true;
@@ -356,6 +372,11 @@ uint64_t options_ns(const struct options *options, enum option_id id, uint64_t o
         at += *at != '\0';
     }
     return ns;
+}
+
+double options_percent(const struct options *options, enum option_id id)
+{
+    return decimal(options->values[id]);
 }
 
 bool options_flag(const struct options *options, enum option_id id)

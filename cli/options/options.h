@@ -23,6 +23,7 @@ enum command_id {
     COMMAND_CONVERT,
     COMMAND_DIFF,
     COMMAND_TOP,
+    COMMAND_TREE,
     COMMAND_DUMP,
     COMMAND_FORMATS,
     N_COMMANDS
@@ -55,6 +56,10 @@ enum option_id {
     OPTION_BY,
     OPTION_SORT,
     OPTION_ROWS,
+    OPTION_UP,
+    OPTION_CALLERS,
+    OPTION_CALLEES,
+    OPTION_MIN,
     OPTION_FOCUS,
     OPTION_IGNORE,
     OPTION_HIDE,
@@ -80,6 +85,7 @@ struct option_row {
     uint32_t commands;       /* bit 1 << command_id for each that takes it                       */
     char short_name;         /* 'F'; 0: none                                                     */
     bool seconds;            /* the value is a number of seconds, with or without a fraction      */
+    bool percent;            /* the same of percents                                              */
     bool repeats;            /* may be given several times; all values are kept                  */
     bool for_capture;        /* sampler-run hands it to the library through `environment`        */
 };
@@ -122,6 +128,9 @@ uint64_t options_number(const struct options *options, enum option_id id);
 
 /* The value of an option in seconds, as nanoseconds; `otherwise` when it has none. */
 uint64_t options_ns(const struct options *options, enum option_id id, uint64_t otherwise);
+
+/* The value of an option in percent; it must have one. */
+double options_percent(const struct options *options, enum option_id id);
 
 /* True when a flag is set. */
 bool options_flag(const struct options *options, enum option_id id);

@@ -5,6 +5,7 @@
 
 #include "fold/summary.h"
 #include "model/merge.h"
+#include "options/messages.h"
 #include "report/files.h"
 #include "report/report.h"
 #include "select/select.h"
@@ -91,7 +92,7 @@ static bool weigh(const struct profile *profile, uint64_t *weight, struct err *e
     struct summary summary;
     if (!summary_init(&summary, profile, SUMMARY_BY_COMMAND, err))
         return false;
-    *weight = summary.all;
+    *weight = summary.weighed.all;
     summary_deinit(&summary);
     return true;
 }
@@ -110,6 +111,11 @@ static bool select_part(const struct options *options, const struct selection *s
     if (ok)
         return true;
     out->profile = NULL;
+    return input_name_file(options, err);
+}
+
+bool input_name_file(const struct options *options, struct err *err)
+{
     return options->n_operands != 1 ? false : err_name_file(err, options->operands[0]);
 }
 
@@ -124,6 +130,14 @@ bool input_load(const struct options *options, struct input *out, struct err *er
     bool ok = load_all(options, &profiles, err) && merge_all(&profiles, &all, err);
     profiles_deinit(&profiles);
     return ok && select_part(options, &selection, all, out, err);
+}
+
+int view_status(bool ok, const struct err *err)
+{
+    if (ok)
+        return 0;
+    complain("sampler", err);
+    return err->code == ERR_USAGE ? 2 : 1;
 }
 
 void input_unload(struct input *input)

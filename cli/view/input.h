@@ -20,4 +20,11 @@ struct input {
 MUST_CHECK bool input_load(const struct options *options, struct input *out, struct err *err);
 void input_unload(struct input *input); /* takes zeros */
 
+/* The exit status of such a command, which says on stderr why it could not do it: 0, 1, or 2 for what
+ * was wrong on the command line. */
+int view_status(bool ok, const struct err *err);
+
+/* Says in the error which file it is about, where only one was read. Returns false. */
+bool input_name_file(const struct options *options, struct err *err);
+
 #endif

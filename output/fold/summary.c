@@ -8,18 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/fold.h"
 #include "model/convert.h"
 #include "model/row_table.h"
 #include "number.h"
 #include "saturated.h"
 #include "vector.h"
-
-/* What a row is about. */
-struct key {
-    uint32_t id;
-    uint32_t line;
-};
 
 struct sums {
     uint64_t self, total;
@@ -31,30 +24,18 @@ VECTOR_DEFINE(sums_by_key, struct sums)
 struct summing {
     const struct profile *profile;
     enum summary_by by;
-    struct row_table keys;   /* of struct key */
-    struct sums_by_key sums; /* of struct sums, by key */
-    uint32_t *keys_of_frame; /* 0 = not asked yet */
-    uint64_t *weights;       /* by stack, or by thread */
-    bool by_stack;
+    struct row_table keys;    /* of struct summary_key */
+    struct sums_by_key sums;  /* of struct sums, by key */
+    uint32_t *keys_of_frame;  /* 0 = not asked yet */
+    struct weighing weighing; /* by thread, or by stack */
+    bool by_thread;
 };
 
 static uint32_t key_add(struct summing *summing, uint32_t id, uint32_t line)
 {
-    const struct key key = {.id = id, .line = line};
+    const struct summary_key key = {.id = id, .line = line};
     uint32_t added = row_table_add(&summing->keys, &key, sizeof key);
     return sums_by_key_extend(&summing->sums, (size_t)added + 1) ? added : 0;
-}
-
-/* What the row of a frame is about. */
-static struct key frame_key(const struct summing *summing, const struct profile_frame *frame)
-{
-    const struct profile_function *function = &summing->profile->functions[frame->function];
-    if (summing->by == SUMMARY_BY_MODULE)
-        return (struct key){.id = function->module};
-    if (summing->by == SUMMARY_BY_FILE)
-        return (struct key){.id = function->file};
-    return (struct key){.id = frame->function,
-                        .line = summing->by == SUMMARY_BY_LINE ? frame->line : 0};
 }
 
 /* What the row of a thread's samples is about. */
@@ -71,7 +52,7 @@ static uint32_t key_of_frame(struct summing *summing, uint32_t frame_id)
 {
     uint32_t *known = &summing->keys_of_frame[frame_id];
     if (*known == 0) {
-        struct key key = frame_key(summing, &summing->profile->frames[frame_id]);
+        struct summary_key key = summary_frame_key(summing->profile, summing->by, frame_id);
         *known = key_add(summing, key.id, key.line);
     }
     return *known;
@@ -85,7 +66,7 @@ static struct sums *sums_at(struct summing *summing, uint32_t key)
 static bool stack_sum(struct summing *summing, uint32_t leaf, uint64_t stamp)
 {
     const struct profile *profile = summing->profile;
-    uint64_t weight = summing->weights[leaf];
+    uint64_t weight = summing->weighing.weights[leaf];
     uint32_t stack = leaf;
     do { /* the empty stack, too, has one entry: unknown */
         uint32_t key = key_of_frame(summing, profile->stacks[stack].frame);
@@ -116,13 +97,13 @@ static bool whole_sum(struct summing *summing, uint32_t id, uint64_t weight)
 static bool weights_sum(struct summing *summing)
 {
     const struct profile *profile = summing->profile;
-    uint32_t n = summing->by_stack ? profile->n_stacks : profile->n_threads;
+    uint32_t n = summing->by_thread ? profile->n_threads : profile->n_stacks;
     for (uint32_t id = 0; id < n; id++) {
-        uint64_t weight = summing->weights[id];
+        uint64_t weight = summing->weighing.weights[id];
         bool ok = true;
         if (weight == 0)
             continue;
-        if (!summing->by_stack)
+        if (summing->by_thread)
             ok = whole_sum(summing, thread_id(summing, id), weight);
         else if (summing->by == SUMMARY_BY_LABEL)
             ok = whole_sum(summing, profile_stack_label(profile, id), weight);
@@ -134,19 +115,6 @@ static bool weights_sum(struct summing *summing)
     return true;
 }
 
-static void samples_sum(struct summing *summing, struct summary *summary, struct fold_unit unit)
-{
-    const struct profile *profile = summing->profile;
-    for (size_t i = 0; i < profile->n_samples; i++) {
-        const struct profile_sample *sample = &profile->samples[i];
-        uint64_t weight = multiply_saturated(profile_value(profile, i, unit.kind), unit.multiplier);
-        bool is_idle = profile_stack_is_idle(profile, sample->stack);
-        add_to(is_idle ? &summary->idle : &summary->all, weight);
-        if (!is_idle)
-            add_to(&summing->weights[summing->by_stack ? sample->stack : sample->thread], weight);
-    }
-}
-
 static int rows_compare(const struct summary_row *a, const struct summary_row *b, bool by_total)
 {
     int by_self = compare_u64(b->self, a->self), total = compare_u64(b->total, a->total);
@@ -154,8 +122,8 @@ static int rows_compare(const struct summary_row *a, const struct summary_row *b
     if (order == 0)
         order = by_total ? by_self : total;
     if (order == 0)
-        order = compare_u64(a->id, b->id);
-    return order != 0 ? order : compare_u64(a->line, b->line);
+        order = compare_u64(a->key.id, b->key.id);
+    return order != 0 ? order : compare_u64(a->key.line, b->key.line);
 }
 
 static int self_compare(const void *a, const void *b)
@@ -181,10 +149,10 @@ static bool rows_make(struct summing *summing, struct summary *summary)
     if (summary->rows == NULL)
         return false;
     for (uint32_t key = 1; key < summing->keys.rows.n; key++) {
-        const struct key *about = array_at(&summing->keys.rows, key);
+        const struct summary_key *about = array_at(&summing->keys.rows, key);
         const struct sums *sums = sums_at(summing, key);
-        summary->rows[key - 1] = (struct summary_row){
-            .self = sums->self, .total = sums->total, .id = about->id, .line = about->line};
+        summary->rows[key - 1] =
+            (struct summary_row){.self = sums->self, .total = sums->total, .key = *about};
     }
     qsort(summary->rows, summary->n, sizeof *summary->rows, self_compare);
     return true;
@@ -192,14 +160,12 @@ static bool rows_make(struct summing *summing, struct summary *summary)
 
 static bool summing_init(struct summing *summing)
 {
+    summing->by_thread = summary_is_of_samples(summing->by) && summing->by != SUMMARY_BY_LABEL;
     summing->keys_of_frame = calloc(summing->profile->n_frames, sizeof *summing->keys_of_frame);
-    summing->by_stack = !summary_is_of_samples(summing->by) || summing->by == SUMMARY_BY_LABEL;
-    summing->weights =
-        calloc(summing->by_stack ? summing->profile->n_stacks : summing->profile->n_threads,
-               sizeof *summing->weights);
-    return row_table_init(&summing->keys, sizeof(struct key)) &&
-           sums_by_key_extend(&summing->sums, 1) && summing->keys_of_frame != NULL &&
-           summing->weights != NULL;
+    return summing->keys_of_frame != NULL &&
+           row_table_init(&summing->keys, sizeof(struct summary_key)) &&
+           sums_by_key_extend(&summing->sums, 1) &&
+           weighing_init(&summing->weighing, summing->profile, summing->by_thread);
 }
 
 static void summing_deinit(struct summing *summing)
@@ -207,21 +173,16 @@ static void summing_deinit(struct summing *summing)
     row_table_deinit(&summing->keys);
     sums_by_key_deinit(&summing->sums);
     free(summing->keys_of_frame);
-    free(summing->weights);
+    weighing_deinit(&summing->weighing);
 }
 
 static bool summary_make(struct summary *summary, const struct profile *profile, enum summary_by by,
                          struct err *err)
 {
-    struct fold_unit unit = fold_unit_choose(profile, true);
-    *summary = (struct summary){.unit = unit.unit};
-    if (unit.kind < profile->n_kinds && profile->kinds[unit.kind].unit == unit.unit)
-        summary->measure = profile->kinds[unit.kind].name;
     struct summing summing = {.profile = profile, .by = by};
-    bool ok = summing_init(&summing);
-    if (ok)
-        samples_sum(&summing, summary, unit);
-    ok = ok && weights_sum(&summing) && rows_make(&summing, summary);
+    *summary = (struct summary){.rows = NULL};
+    bool ok = summing_init(&summing) && weights_sum(&summing) && rows_make(&summing, summary);
+    summary->weighed = summing.weighing.weighed;
     summing_deinit(&summing);
     return ok || err_fail_memory(err);
 }
@@ -243,6 +204,18 @@ void summary_deinit(struct summary *summary)
 {
     free(summary->rows);
     *summary = (struct summary){0};
+}
+
+struct summary_key summary_frame_key(const struct profile *profile, enum summary_by by,
+                                     uint32_t frame)
+{
+    const struct profile_frame *row = &profile->frames[frame];
+    const struct profile_function *function = &profile->functions[row->function];
+    if (by == SUMMARY_BY_MODULE)
+        return (struct summary_key){.id = function->module};
+    if (by == SUMMARY_BY_FILE)
+        return (struct summary_key){.id = function->file};
+    return (struct summary_key){.id = row->function, .line = by == SUMMARY_BY_LINE ? row->line : 0};
 }
 
 bool summary_is_known(const struct profile *profile, enum summary_by by)
@@ -298,20 +271,20 @@ static uint32_t row_text(const struct profile *profile, enum summary_by by, uint
 }
 
 struct text summary_row_name(const struct profile *profile, enum summary_by by,
-                             const struct summary_row *row)
+                             struct summary_key key)
 {
-    if (by == SUMMARY_BY_LABEL && row->id == 0)
+    if (by == SUMMARY_BY_LABEL && key.id == 0)
         return text_make("[no label]");
-    if (by == SUMMARY_BY_FILE && row->id == 0)
+    if (by == SUMMARY_BY_FILE && key.id == 0)
         return text_make("[no source file]");
-    struct text text = profile_text(profile, row_text(profile, by, row->id));
+    struct text text = profile_text(profile, row_text(profile, by, key.id));
     return text.length != 0 ? text : text_make("[unknown]");
 }
 
 uint64_t summary_row_number(const struct profile *profile, enum summary_by by,
-                            const struct summary_row *row)
+                            struct summary_key key)
 {
     if (by == SUMMARY_BY_THREAD)
-        return profile->threads[row->id].tid;
-    return by == SUMMARY_BY_PROCESS ? profile->processes[row->id].pid : 0;
+        return profile->threads[key.id].tid;
+    return by == SUMMARY_BY_PROCESS ? profile->processes[key.id].pid : 0;
 }

@@ -6,12 +6,11 @@
  * A thread, a process, a command and a label are of a whole sample and not of its frames: their
  * self is their total.
  *
- * Weights are those of fold_unit_choose (fold.h) with nanoseconds where they are known. Idle
- * samples (leaf frame PROFILE_FRAME_IDLE) count nowhere but in `idle`. A profile of spans is taken
- * by self times. Sums stop at 2^64 - 1. */
+ * Weights, and what is idle, are those of weighing.h. A profile of spans is taken by self times. */
 #ifndef SAMPLER_SUMMARY_H
 #define SAMPLER_SUMMARY_H
 
+#include "fold/weighing.h"
 #include "model/profile.h"
 
 enum summary_by {
@@ -25,23 +24,28 @@ enum summary_by {
     SUMMARY_BY_LABEL    /* of the program's work (sampler.h) */
 };
 
-/* Ids are those of the profile given. */
-struct summary_row {
-    uint64_t self;
-    uint64_t total;
+/* What a row is about. Ids are those of the profile given. */
+struct summary_key {
     uint32_t id;   /* function (also by line, and of a label), text (of a file or command), module,
                     thread or process; 0 = none */
     uint32_t line; /* by line: the executed one; 0 = unknown */
 };
 
+struct summary_row {
+    uint64_t self;
+    uint64_t total;
+    struct summary_key key;
+};
+
 struct summary {
     struct summary_row *rows; /* most self first, then most total, then by id and line */
     size_t n;
-    uint64_t all; /* weight of all samples that are not idle */
-    uint64_t idle;
-    enum profile_unit unit;
-    uint32_t measure; /* text: the name of what is summed, "cpu", "wall", an event; 0 = unknown */
+    struct weighed weighed;
 };
+
+/* What the row of a frame is about; `by` is not of whole samples. */
+struct summary_key summary_frame_key(const struct profile *profile, enum summary_by by,
+                                     uint32_t frame);
 
 /* The caller gives it back with summary_deinit. */
 MUST_CHECK bool summary_init(struct summary *summary, const struct profile *profile,
@@ -63,10 +67,10 @@ static inline bool summary_is_of_samples(enum summary_by by)
 
 /* What people read for a row: a name or a path; never empty. */
 struct text summary_row_name(const struct profile *profile, enum summary_by by,
-                             const struct summary_row *row);
+                             struct summary_key key);
 
 /* The number that tells rows of one name apart: tid or pid; 0 = none. */
 uint64_t summary_row_number(const struct profile *profile, enum summary_by by,
-                            const struct summary_row *row);
+                            struct summary_key key);
 
 #endif

@@ -5,30 +5,23 @@
  * a sample costs two look-ups. */
 #include "select/select.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "append.h"
 #include "model/convert.h"
 #include "model/copy.h"
-#include "saturated.h"
+#include "select/match.h"
 
 #define LIST_BYTES 120 /* of the names in an error */
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-/* What of a frame is looked at. */
-enum subject { SUBJECT_FUNCTION, SUBJECT_FILE, SUBJECT_MODULE };
-
-struct pattern {
-    const char *option; /* "--focus", for errors     */
-    const char *text;   /* NULL: not asked for       */
-    enum subject subject;
-    bool is_number; /* of a thread or process */
+/* Of threads, processes and labels. */
+struct row_pattern {
+    struct match match;
+    bool is_number;
     uint64_t number;
-    bool is_compiled;
-    regex_t regex;
 };
 
 static bool is_all_digits(const char *text)
@@ -36,68 +29,20 @@ static bool is_all_digits(const char *text)
     return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-static bool compile(struct pattern *pattern, const char *text, struct err *err)
-{
-    int status = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NOSUB);
-    pattern->is_compiled = status == 0;
-    if (status == 0)
-        return true;
-    if (status == REG_ESPACE)
-        return err_fail_memory(err);
-    char why[100];
-    (void)regerror(status, &pattern->regex, why, sizeof why);
-    return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s '%.60s': no regular expression: %s",
-                    pattern->option, text, why);
-}
-
-static bool frame_pattern_make(struct pattern *pattern, const char *option, const char *text,
-                               struct err *err)
-{
-    *pattern = (struct pattern){.option = option, .text = text};
-    if (text == NULL)
-        return true;
-    static const struct {
-        const char *prefix;
-        enum subject subject;
-    } subjects[] = {{"file:", SUBJECT_FILE}, {"module:", SUBJECT_MODULE}};
-    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
-        size_t length = strlen(subjects[i].prefix);
-        if (strncmp(text, subjects[i].prefix, length) != 0 || text[length] == ':')
-            continue; /* file::open is a name of C++ */
-        pattern->subject = subjects[i].subject;
-        return compile(pattern, text + length, err);
-    }
-    return compile(pattern, text, err);
-}
-
-/* Of threads, processes and labels. */
-static bool row_pattern_make(struct pattern *pattern, const char *option, const char *text,
+static bool row_pattern_init(struct row_pattern *pattern, const char *option, const char *text,
                              bool has_ids, struct err *err)
 {
-    *pattern = (struct pattern){.option = option, .text = text};
-    if (text == NULL)
-        return true;
-    pattern->is_number = has_ids && is_all_digits(text);
+    *pattern = (struct row_pattern){.match = {.option = option, .text = text}};
+    pattern->is_number = text != NULL && has_ids && is_all_digits(text);
     pattern->number = pattern->is_number ? strtoull(text, NULL, 10) : 0;
-    return pattern->is_number || compile(pattern, text, err);
+    return pattern->is_number || match_init(&pattern->match, option, text, err);
 }
 
-static void pattern_deinit(struct pattern *pattern)
+static bool row_is_met(const struct row_pattern *pattern, uint64_t number, struct text name)
 {
-    if (pattern->is_compiled)
-        regfree(&pattern->regex);
-}
-
-static bool matches(const struct pattern *pattern, struct text text)
-{
-    regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)text.length}; /* it may hold NUL bytes */
-    return regexec(&pattern->regex, text.bytes, 1, &part, REG_STARTEND) == 0;
-}
-
-static bool is_met(const struct pattern *pattern, uint64_t number, struct text name)
-{
-    return pattern->text == NULL ||
-           (pattern->is_number ? number == pattern->number : matches(pattern, name));
+    if (pattern->match.text == NULL)
+        return true;
+    return pattern->is_number ? number == pattern->number : match_text(&pattern->match, name);
 }
 
 /* ---- decisions ------------------------------------------------------------------------------- */
@@ -111,7 +56,8 @@ enum mark {
 struct selecting {
     const struct profile *in;
     const struct selection *selection;
-    struct pattern focus, ignore, hide, thread, process, label;
+    struct match focus, ignore, hide;
+    struct row_pattern thread, process, label;
     uint8_t *function_marks;
     uint8_t *stack_marks;
     uint32_t *labels;    /* function, by stack */
@@ -126,22 +72,22 @@ static bool patterns_make(struct selecting *s, struct err *err)
     const struct selection *want = s->selection;
     if (want->from_ns >= want->to_ns)
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--to is not after --from");
-    return frame_pattern_make(&s->focus, "--focus", want->focus, err) &&
-           frame_pattern_make(&s->ignore, "--ignore", want->ignore, err) &&
-           frame_pattern_make(&s->hide, "--hide", want->hide, err) &&
-           row_pattern_make(&s->thread, "--thread", want->thread, true, err) &&
-           row_pattern_make(&s->process, "--process", want->process, true, err) &&
-           row_pattern_make(&s->label, "--label", want->label, false, err);
+    return match_init(&s->focus, "--focus", want->focus, err) &&
+           match_init(&s->ignore, "--ignore", want->ignore, err) &&
+           match_init(&s->hide, "--hide", want->hide, err) &&
+           row_pattern_init(&s->thread, "--thread", want->thread, true, err) &&
+           row_pattern_init(&s->process, "--process", want->process, true, err) &&
+           row_pattern_init(&s->label, "--label", want->label, false, err);
 }
 
 static void selecting_deinit(struct selecting *s)
 {
-    pattern_deinit(&s->focus);
-    pattern_deinit(&s->ignore);
-    pattern_deinit(&s->hide);
-    pattern_deinit(&s->thread);
-    pattern_deinit(&s->process);
-    pattern_deinit(&s->label);
+    match_deinit(&s->focus);
+    match_deinit(&s->ignore);
+    match_deinit(&s->hide);
+    match_deinit(&s->thread.match);
+    match_deinit(&s->process.match);
+    match_deinit(&s->label.match);
     free(s->function_marks);
     free(s->stack_marks);
     free(s->labels);
@@ -166,50 +112,11 @@ static bool tables_alloc(struct selecting *s, struct err *err)
     return ok || err_fail_memory(err);
 }
 
-static struct text function_name(const struct profile *in, uint32_t id)
-{
-    const struct profile_function *function = &in->functions[id];
-    return profile_text(in, function->name != 0 ? function->name : function->system_name);
-}
-
-static bool function_matches(const struct profile *in, const struct pattern *pattern, uint32_t id)
-{
-    const struct profile_function *function = &in->functions[id];
-    if (pattern->text == NULL)
-        return false;
-    switch (pattern->subject) {
-    case SUBJECT_FILE:
-        return matches(pattern, profile_text(in, function->file));
-    case SUBJECT_MODULE:
-        return matches(pattern, profile_text(in, in->modules[function->module].path));
-    case SUBJECT_FUNCTION:
-        break;
-    }
-    return matches(pattern, function_name(in, id));
-}
-
-static bool nothing_meets(const struct pattern *pattern, const char *what, struct err *err)
-{
-    return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s '%.60s': no %s matches",
-                    pattern->option, pattern->text, what);
-}
-
 static bool mark_functions(struct selecting *s, struct err *err)
 {
-    const struct pattern *const patterns[] = {&s->focus, &s->ignore, &s->hide};
-    static const char *const subjects[] = {"function", "source file", "module"};
-    for (unsigned i = 0; i < 3; i++) {
-        bool any = patterns[i]->text == NULL;
-        for (uint32_t id = 1; id < s->in->n_functions; id++) {
-            if (function_matches(s->in, patterns[i], id)) {
-                s->function_marks[id] |= (uint8_t)(1u << i);
-                any = true;
-            }
-        }
-        if (!any)
-            return nothing_meets(patterns[i], subjects[patterns[i]->subject], err);
-    }
-    return true;
+    return match_mark_pattern(&s->focus, s->in, s->function_marks, MARK_FOCUS, err) &&
+           match_mark_pattern(&s->ignore, s->in, s->function_marks, MARK_IGNORE, err) &&
+           match_mark_pattern(&s->hide, s->in, s->function_marks, MARK_HIDE, err);
 }
 
 static void mark_stacks(struct selecting *s)
@@ -220,7 +127,7 @@ static void mark_stacks(struct selecting *s)
         const struct profile_frame *frame = &in->frames[stack->frame];
         s->stack_marks[id] = (uint8_t)((s->stack_marks[stack->parent] & ~MARK_HIDE) |
                                        s->function_marks[frame->function]);
-        if (s->label.text != NULL)
+        if (s->label.match.text != NULL)
             s->labels[id] = profile_stack_label(in, id);
     }
 }
@@ -242,15 +149,15 @@ static void list_add(struct list *list, struct text name, uint64_t id)
         append(list->text, sizeof list->text, &list->used, " (%llu)", (unsigned long long)id);
 }
 
-static bool refuse_with_list(const struct pattern *pattern, const char *what,
-                             const struct list *list, struct err *err)
+static bool refuse_with_list(const struct match *match, const char *what, const struct list *list,
+                             struct err *err)
 {
     if (list->n == 0)
         return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s '%.60s': has no %s%s",
-                        pattern->option, pattern->text, what,
+                        match->option, match->text, what,
                         what[strlen(what) - 1] == 's' ? "es" : "s");
     return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s '%.60s': no %s matches; there %s %s",
-                    pattern->option, pattern->text, what, list->n == 1 ? "is" : "are", list->text);
+                    match->option, match->text, what, list->n == 1 ? "is" : "are", list->text);
 }
 
 static struct text thread_name(const struct profile *in, uint32_t id)
@@ -270,8 +177,8 @@ static bool mark_threads(struct selecting *s, struct err *err)
         const struct profile_thread *thread = &in->threads[id];
         const struct profile_process *process = &in->processes[thread->process];
         struct text process_name = profile_text(in, process->name);
-        bool is_thread = is_met(&s->thread, thread->tid, thread_name(in, id));
-        bool is_process = is_met(&s->process, process->pid, process_name);
+        bool is_thread = row_is_met(&s->thread, thread->tid, thread_name(in, id));
+        bool is_process = row_is_met(&s->process, process->pid, process_name);
         s->wanted_threads[id] = is_thread && is_process;
         if (id == 0)
             continue; /* of formats without threads: nobody's */
@@ -282,10 +189,10 @@ static bool mark_threads(struct selecting *s, struct err *err)
             list_add(&processes, process_name, process->pid);
         last_process = thread->process;
     }
-    if (!any_thread && s->thread.text != NULL)
-        return refuse_with_list(&s->thread, "thread", &threads, err);
-    if (!any_process && s->process.text != NULL)
-        return refuse_with_list(&s->process, "process", &processes, err);
+    if (!any_thread && s->thread.match.text != NULL)
+        return refuse_with_list(&s->thread.match, "thread", &threads, err);
+    if (!any_process && s->process.match.text != NULL)
+        return refuse_with_list(&s->process.match, "process", &processes, err);
     return true;
 }
 
@@ -293,17 +200,17 @@ static bool mark_labels(struct selecting *s, struct err *err)
 {
     const struct profile *in = s->in;
     struct list labels = {0};
-    bool any = s->label.text == NULL;
-    for (uint32_t id = 1; id < in->n_stacks && s->label.text != NULL; id++) {
+    bool any = s->label.match.text == NULL;
+    for (uint32_t id = 1; id < in->n_stacks && s->label.match.text != NULL; id++) {
         const struct profile_stack *stack = &in->stacks[id];
         uint32_t label = s->labels[id];
         if (stack->parent != 0 || label == 0)
             continue;
-        s->wanted_labels[label] = matches(&s->label, function_name(in, label));
+        s->wanted_labels[label] = match_text(&s->label.match, match_function_name(in, label));
         any = any || s->wanted_labels[label];
-        list_add(&labels, function_name(in, label), 0);
+        list_add(&labels, match_function_name(in, label), 0);
     }
-    return any || refuse_with_list(&s->label, "label", &labels, err);
+    return any || refuse_with_list(&s->label.match, "label", &labels, err);
 }
 
 /* ---- the samples ----------------------------------------------------------------------------- */
@@ -332,7 +239,7 @@ static bool is_wanted(const struct selecting *s, const struct profile_sample *sa
     uint8_t marks = s->stack_marks[sample->stack];
     return s->wanted_threads[sample->thread] && (s->focus.text == NULL || marks & MARK_FOCUS) &&
            !(marks & MARK_IGNORE) &&
-           (s->label.text == NULL || s->wanted_labels[s->labels[sample->stack]]) &&
+           (s->label.match.text == NULL || s->wanted_labels[s->labels[sample->stack]]) &&
            sample->time_ns >= s->selection->from_ns &&
            (sample->time_ns < s->selection->to_ns || s->selection->to_ns == UINT64_MAX);
 }

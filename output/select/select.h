@@ -3,9 +3,7 @@
  *
  *   profile -> profile_select -> a profile whose samples are those asked for -> sums, trees, lists
  *
- * Frames    are matched by regular expressions (POSIX extended, any part of the text): by the name
- *           of their function, or with "file:" or "module:" in front, by the path of their source
- *           file or module. An inlined function is a frame as any other.
+ * Frames    are matched by patterns (match.h). An inlined function is a frame as any other.
  * Threads,  processes: a number is an id, all else a regular expression for the name. A label is
  *           matched as a name is.
  * Several   conditions must all hold.

@@ -40,6 +40,28 @@ uint32_t folded_stack(struct profile_builder *builder, const char *folded)
     return stack;
 }
 
+uint32_t module_stack(struct profile_builder *builder, const char *frames)
+{
+    uint32_t stack = 0;
+    while (*frames != '\0') {
+        size_t n_path = strcspn(frames, "/");
+        const char *name = frames + n_path + 1;
+        size_t n_name = strcspn(name, ":;");
+        bool has_line = name[n_name] == ':';
+        const struct profile_module module = {.path = profile_add_text(builder, frames, n_path)};
+        const struct profile_function function = {.name = profile_add_text(builder, name, n_name),
+                                                  .module = profile_add_module(builder, &module)};
+        const struct profile_frame frame = {.function = profile_add_function(builder, &function),
+                                            .line =
+                                                has_line ? (uint32_t)(name[n_name + 1] - '0') : 0,
+                                            .flags = name[0] == 'i' ? PROFILE_FRAME_IDLE : 0};
+        stack = profile_add_stack(builder, stack, profile_add_frame(builder, &frame));
+        frames = name + n_name + (has_line ? 2 : 0);
+        frames += *frames == ';';
+    }
+    return stack;
+}
+
 uint32_t thread_add(struct profile_builder *builder, const char *process, uint64_t pid,
                     const char *name, uint64_t tid)
 {

@@ -11,6 +11,10 @@ struct profile *builder_finish(struct profile_builder *builder);
 /* The stack of "a;b;c". */
 uint32_t folded_stack(struct profile_builder *builder, const char *folded);
 
+/* The stack of "module/name:line;module/name"; lines of one digit may be left out, and a name that
+ * begins with 'i' is idle. */
+uint32_t module_stack(struct profile_builder *builder, const char *frames);
+
 /* A thread `tid` called `name` of a new process `pid` called `process`. */
 uint32_t thread_add(struct profile_builder *builder, const char *process, uint64_t pid,
                     const char *name, uint64_t tid);

@@ -1,41 +1,24 @@
 """sampler top on a profile of a run: its rows agree with one another, with the folded file, and with its parts."""
 
-import fcntl
 import json
 import os
 import re
-import struct
 import sys
-import termios
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from e2e import (SAMPLER, Folded, case, check, check_equal, check_one_line, clean_environment, main, sampler, sampler_run,
-                 test_program)
+from e2e import Folded, case, check, check_equal, check_one_line, main, sampler
+from views import json_of, on_terminal, profile_of_labels, self_by_name
 
 EVERY_BY = ("function", "line", "file", "module", "thread", "process", "command", "label")
 
 
-def profile():
-    """x.sprofile: labels first, second and none in the main thread, a thread with another label."""
-    check_equal(sampler_run(["-q", "-o", "x.sprofile"], [test_program("api_work"), "labels", "200"]).status, 0, "status")
-
-
 def table(*words):
-    result = sampler("top", "--json", "-n", "0", *words, "x.sprofile")
-    check_equal((result.status, result.stderr), (0, ""), "status, stderr of %r" % (words,))
-    return json.loads(result.stdout)
-
-
-def self_by_name(rows):
-    sums = {}
-    for row in rows:
-        sums[row["name"]] = sums.get(row["name"], 0) + row["self"]
-    return sums
+    return json_of("top", "-n", "0", *words)
 
 
 @case
 def numbers_agree(_scratch):
-    profile()
+    profile_of_labels()
     tables = {by: table("--by", by) for by in EVERY_BY}
     total = tables["function"]["total"]
     check(total > 300e6, "total: %r", total)
@@ -68,7 +51,7 @@ def numbers_agree(_scratch):
 @case
 def parts(_scratch):
     """Each way to divide the profile: parts add up to the whole, and hold what was asked for alone."""
-    profile()
+    profile_of_labels()
     total = table()["total"]
     threads = table("--by", "thread")["rows"]
     one_each = [table("--thread", str(row["tid"])) for row in threads]
@@ -94,7 +77,7 @@ def parts(_scratch):
 @case
 def refusals(_scratch):
     """What cannot be answered is one line with the way out, and no table."""
-    profile()
+    profile_of_labels()
     with open("a.folded", "w", encoding="utf-8") as out:
         out.write("main;f 3\nmain;g 2\n")
     for words, status, *wanted in (
@@ -127,29 +110,6 @@ CPP_NAMES += ["void std::__introsort_loop<%s, long, %s>(%s, %s, long)" % (iterat
               for iterator in ("__gnu_cxx::__normal_iterator<double*, std::vector<double> >", "__gnu_cxx::__normal_iterator<int*, std::vector<int> >")
               for order in ("std::less<void>", "std::greater<void>")]
 CPP_NAMES += ["%s::compare(%s const&) const" % (STRING, STRING), "acme::\u6f22\u5b57::(anonymous namespace)::run<%s>(%s)::{lambda(int)#1}::operator()(int) const" % (STRING, STRING)]
-
-
-def on_terminal(columns, rows, *words, **variables):
-    """What a terminal of that size gets from `sampler WORDS`, without carriage returns."""
-    variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "SAMPLER_PAGER": "cat", **variables}
-    env = clean_environment(**variables)
-    reading, writing = os.openpty()
-    fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    pid = os.fork()
-    if pid == 0:
-        os.dup2(writing, 1)
-        os.execve(SAMPLER, [SAMPLER, *words], {key: value for key, value in env.items() if value != "None"})
-    os.close(writing)
-    text = b""
-    while True:
-        try:
-            piece = os.read(reading, 65536)
-        except OSError:  # the other end is closed
-            break
-        text += piece
-    check_equal(os.waitpid(pid, 0)[1], 0, "status of %r" % (words,))
-    os.close(reading)
-    return text.decode().replace("\r\n", "\n")
 
 
 @case

@@ -104,6 +104,26 @@ static void seconds_become_nanoseconds(void **state)
     assert_false(parse(COMMAND_TOP, WORDS("--from", "1.2.3", "x"), &options, &err));
 }
 
+static void percentages(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"x", "-1", "100.1", "1%", ".", "1e1", "nan"};
+    struct options options;
+    struct err err;
+    assert_true(parse(COMMAND_TREE, WORDS("x"), &options, &err));
+    assert_true(options_percent(&options, OPTION_MIN) == 1);
+    assert_true(parse(COMMAND_TREE, WORDS("--min", "0", "x"), &options, &err));
+    assert_true(options_percent(&options, OPTION_MIN) == 0);
+    assert_true(parse(COMMAND_TREE, WORDS("--min", "100", "x"), &options, &err));
+    assert_true(options_percent(&options, OPTION_MIN) == 100);
+    assert_true(parse(COMMAND_TREE, WORDS("--min", "12.5", "x"), &options, &err));
+    assert_true(options_percent(&options, OPTION_MIN) == 12.5);
+    for (size_t i = 0; i < N_ELEMENTS(bad); i++) {
+        assert_false(parse(COMMAND_TREE, WORDS("--min", bad[i], "x"), &options, &err));
+        assert_non_null(strstr(err.text, "not a percentage from 0 to 100"));
+    }
+}
+
 static void the_command_keeps_its_own_options(void **state)
 {
     (void)state;
@@ -466,6 +486,7 @@ int main(void)
         cmocka_unit_test_setup(defaults_stand_when_nothing_is_said, clear_environment),
         cmocka_unit_test_setup(every_way_of_writing_an_option, clear_environment),
         cmocka_unit_test_setup(seconds_become_nanoseconds, clear_environment),
+        cmocka_unit_test_setup(percentages, clear_environment),
         cmocka_unit_test_setup(the_command_keeps_its_own_options, clear_environment),
         cmocka_unit_test_setup(operands_and_options_mix_elsewhere, clear_environment),
         cmocka_unit_test_setup(a_flag_of_the_environment_is_0_or_1, clear_environment),

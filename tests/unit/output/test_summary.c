@@ -21,37 +21,17 @@ static void expect(const struct profile *profile, enum summary_by by, bool by_to
         const struct summary_row *row = &summary.rows[i];
         size_t n = strlen(text);
         snprintf(text + n, sizeof text - n, "%s:%u %llu %llu\n",
-                 summary_row_name(profile, by, row).bytes, row->line, (unsigned long long)row->self,
-                 (unsigned long long)row->total);
+                 summary_row_name(profile, by, row->key).bytes, row->key.line,
+                 (unsigned long long)row->self, (unsigned long long)row->total);
     }
     assert_string_equal(text, expected);
     summary_deinit(&summary);
 }
 
-/* Frames are "name" or "name:line" or "module/name". */
-static uint32_t stack_make(struct profile_builder *builder, const char *const *frames)
-{
-    uint32_t stack = 0;
-    for (; *frames != NULL; frames++) {
-        const struct profile_module module = {
-            .path = profile_add_text(builder, *frames, strcspn(*frames, "/"))};
-        const char *name = *frames + strcspn(*frames, "/") + 1;
-        const struct profile_function function = {.name = profile_add_text(builder, name, 1),
-                                                  .module = profile_add_module(builder, &module)};
-        const struct profile_frame frame = {.function = profile_add_function(builder, &function),
-                                            .line = (uint32_t)(name[1] == ':' ? name[2] - '0' : 0),
-                                            .flags = name[0] == 'i' ? PROFILE_FRAME_IDLE : 0};
-        stack = profile_add_stack(builder, stack, profile_add_frame(builder, &frame));
-    }
-    return stack;
-}
-
-#define STACK(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static void add(struct profile_builder *builder, uint32_t thread, const char *const *frames,
+static void add(struct profile_builder *builder, uint32_t thread, const char *frames,
                 uint64_t value)
 {
-    const struct profile_sample sample = {.thread = thread, .stack = stack_make(builder, frames)};
+    const struct profile_sample sample = {.thread = thread, .stack = module_stack(builder, frames)};
     profile_add_sample(builder, &sample, &value);
 }
 
@@ -59,10 +39,10 @@ static struct profile *recursive_make(void)
 {
     struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 10);
     uint32_t thread = thread_add(builder, "app", 1, "", 1);
-    add(builder, 0, STACK("x/a:1", "x/f:2", "y/f:3", "x/f:3"), 3); /* f of x twice */
-    add(builder, 0, STACK("x/a:1", "x/f:2"), 1);
-    add(builder, thread, STACK("x/a:2"), 2);
-    add(builder, thread, STACK("x/a:2", "x/i"), 50);
+    add(builder, 0, "x/a:1;x/f:2;y/f:3;x/f:3", 3); /* f of x twice */
+    add(builder, 0, "x/a:1;x/f:2", 1);
+    add(builder, thread, "x/a:2", 2);
+    add(builder, thread, "x/a:2;x/i", 50);
     const struct profile_sample empty = {.thread = thread};
     const uint64_t value = 4;
     profile_add_sample(builder, &empty, &value);
@@ -83,9 +63,9 @@ static void recursion_counts_once(void **state)
     expect(profile, SUMMARY_BY_THREAD, false, "app:0 60 60\n[unknown]:0 40 40\n");
     struct summary summary;
     assert_true(summary_init(&summary, profile, SUMMARY_BY_FUNCTION, &(struct err)ERR_INIT));
-    assert_int_equal(summary.all, 100);
-    assert_int_equal(summary.idle, 500);
-    assert_int_equal(summary.unit, PROFILE_UNIT_NS);
+    assert_int_equal(summary.weighed.all, 100);
+    assert_int_equal(summary.weighed.idle, 500);
+    assert_int_equal(summary.weighed.unit, PROFILE_UNIT_NS);
     summary_deinit(&summary);
     profile_destroy(profile);
 }
@@ -115,10 +95,10 @@ static void rows_of_files_processes_commands_and_labels(void **state)
     expect(profile, SUMMARY_BY_PROCESS, false, "as:0 11 11\ncc1:0 7 7\ncc1:0 6 6\n");
     expect(profile, SUMMARY_BY_COMMAND, false, "cc1:0 13 13\nas:0 11 11\n");
     expect(profile, SUMMARY_BY_LABEL, false, "[no label]:0 19 19\nwork:0 5 5\n");
-    const struct summary_row row = {.id = second};
-    assert_int_equal(summary_row_number(profile, SUMMARY_BY_THREAD, &row), 13);
-    assert_int_equal(summary_row_number(profile, SUMMARY_BY_PROCESS, &row), 12);
-    assert_int_equal(summary_row_number(profile, SUMMARY_BY_FUNCTION, &row), 0);
+    const struct summary_key key = {.id = second};
+    assert_int_equal(summary_row_number(profile, SUMMARY_BY_THREAD, key), 13);
+    assert_int_equal(summary_row_number(profile, SUMMARY_BY_PROCESS, key), 12);
+    assert_int_equal(summary_row_number(profile, SUMMARY_BY_FUNCTION, key), 0);
     for (enum summary_by by = SUMMARY_BY_FUNCTION; by <= SUMMARY_BY_LABEL; by++)
         assert_int_equal(summary_is_known(profile, by),
                          by != SUMMARY_BY_LINE && by != SUMMARY_BY_MODULE);
