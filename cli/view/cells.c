@@ -72,7 +72,7 @@ struct text row_place(const struct profile *profile, enum summary_by by, struct 
 {
     const struct profile_function *function = &profile->functions[key.id];
     uint32_t line = by == SUMMARY_BY_LINE ? key.line : function->line;
-    struct text file = profile_text(profile, function->file);
+    struct text file = profile_text(profile, key.file != 0 ? key.file : function->file);
     struct chars place = {0};
     char number[16] = "";
     if (file.length == 0)

@@ -54,7 +54,7 @@ void row_json_name(struct json *json, const struct profile *profile, enum summar
         return;
     const struct profile_function *function = &profile->functions[key.id];
     uint32_t line = by == SUMMARY_BY_LINE ? key.line : function->line;
-    text_or_nothing(json, "file", profile_text(profile, function->file));
+    text_or_nothing(json, "file", profile_text(profile, key.file != 0 ? key.file : function->file));
     if (line != 0)
         row_json_number(json, "line", line);
     text_or_nothing(json, "module", profile_text(profile, profile->modules[function->module].path));

@@ -19,14 +19,14 @@ struct growing {
     const struct profile *profile;
     const struct call_tree_request *request;
     struct call_nodes nodes;
-    struct map children;      /* (parent, id, line) -> node          */
+    struct map children;      /* (parent, id, file, line) -> node    */
     struct summary_keys path; /* of the stack in work, leaf first    */
     size_t start;             /* where in it the tree begins         */
 };
 
 static bool is_same_row(struct summary_key a, struct summary_key b)
 {
-    return a.id == b.id && a.line == b.line;
+    return a.id == b.id && a.line == b.line && a.file == b.file;
 }
 
 /* The path of a stack. The outermost frame comes last, so the last start seen is the one. */
@@ -53,7 +53,7 @@ static uint32_t child_of(struct growing *growing, uint32_t parent, struct summar
 {
     uint32_t next = (uint32_t)growing->nodes.n;
     uint64_t place = (uint64_t)parent << 32 | key.id;
-    uint32_t node = map_add(&growing->children, place, key.line, next);
+    uint32_t node = map_add(&growing->children, place, (uint64_t)key.file << 32 | key.line, next);
     if (node == next)
         call_nodes_push(&growing->nodes, (struct call_node){.parent = parent, .key = key});
     return node;

@@ -14,6 +14,8 @@
 #include "saturated.h"
 #include "vector.h"
 
+_Static_assert(sizeof(struct summary_key) == 16, "rows of a table are words, without padding");
+
 struct sums {
     uint64_t self, total;
     uint64_t stamp; /* of the stack that counted in `total` last */
@@ -31,9 +33,8 @@ struct summing {
     bool by_thread;
 };
 
-static uint32_t key_add(struct summing *summing, uint32_t id, uint32_t line)
+static uint32_t key_add(struct summing *summing, struct summary_key key)
 {
-    const struct summary_key key = {.id = id, .line = line};
     uint32_t added = row_table_add(&summing->keys, &key, sizeof key);
     return sums_by_key_extend(&summing->sums, (size_t)added + 1) ? added : 0;
 }
@@ -52,8 +53,7 @@ static uint32_t key_of_frame(struct summing *summing, uint32_t frame_id)
 {
     uint32_t *known = &summing->keys_of_frame[frame_id];
     if (*known == 0) {
-        struct summary_key key = summary_frame_key(summing->profile, summing->by, frame_id);
-        *known = key_add(summing, key.id, key.line);
+        *known = key_add(summing, summary_frame_key(summing->profile, summing->by, frame_id));
     }
     return *known;
 }
@@ -86,7 +86,7 @@ static bool stack_sum(struct summing *summing, uint32_t leaf, uint64_t stamp)
 /* Samples that have one row together. */
 static bool whole_sum(struct summing *summing, uint32_t id, uint64_t weight)
 {
-    uint32_t key = key_add(summing, id, 0);
+    uint32_t key = key_add(summing, (struct summary_key){.id = id});
     if (key == 0)
         return false;
     add_to(&sums_at(summing, key)->self, weight);
@@ -123,7 +123,9 @@ static int rows_compare(const struct summary_row *a, const struct summary_row *b
         order = by_total ? by_self : total;
     if (order == 0)
         order = compare_u64(a->key.id, b->key.id);
-    return order != 0 ? order : compare_u64(a->key.line, b->key.line);
+    if (order == 0)
+        order = compare_u64(a->key.line, b->key.line);
+    return order != 0 ? order : compare_u64(a->key.file, b->key.file);
 }
 
 static int self_compare(const void *a, const void *b)
@@ -215,7 +217,9 @@ struct summary_key summary_frame_key(const struct profile *profile, enum summary
         return (struct summary_key){.id = function->module};
     if (by == SUMMARY_BY_FILE)
         return (struct summary_key){.id = function->file};
-    return (struct summary_key){.id = row->function, .line = by == SUMMARY_BY_LINE ? row->line : 0};
+    if (by != SUMMARY_BY_LINE)
+        return (struct summary_key){.id = row->function};
+    return (struct summary_key){.id = row->function, .line = row->line, .file = row->file};
 }
 
 bool summary_is_known(const struct profile *profile, enum summary_by by)

@@ -29,6 +29,8 @@ struct summary_key {
     uint32_t id;   /* function (also by line, and of a label), text (of a file or command), module,
                     thread or process; 0 = none */
     uint32_t line; /* by line: the executed one; 0 = unknown */
+    uint32_t file; /* by line: text, of the line; 0 = that of the function */
+    uint32_t reserved; /* 0 */
 };
 
 struct summary_row {

@@ -53,6 +53,7 @@ static void copy_code(struct profile_map *map, struct profile_builder *builder,
     for (uint32_t id = 1; id < in->n_frames; id++) {
         struct profile_frame frame = in->frames[id];
         frame.function = map->functions[frame.function];
+        frame.file = map->texts[frame.file];
         map->frames[id] = profile_add_frame(builder, &frame);
     }
     for (uint32_t id = 1; id < in->n_stacks; id++) {

@@ -18,7 +18,7 @@
 /* Rows of row tables are compared and hashed as 64-bit words: none of them may have padding. */
 _Static_assert(sizeof(struct profile_module) == 24, "no padding");
 _Static_assert(sizeof(struct profile_function) == 24, "no padding");
-_Static_assert(sizeof(struct profile_frame) == 24, "no padding");
+_Static_assert(sizeof(struct profile_frame) == 32, "no padding");
 _Static_assert(sizeof(struct profile_stack) == 8, "no padding");
 
 struct storage {
@@ -191,7 +191,12 @@ uint32_t profile_add_frame(struct profile_builder *builder, const struct profile
 {
     if (!is_right(builder, frame->function < builder->storage.functions.rows.n))
         return 0;
-    return table_add(builder, &builder->storage.frames, frame, sizeof *frame);
+    const struct profile_function *function =
+        array_at(&builder->storage.functions.rows, frame->function);
+    struct profile_frame row = *frame;
+    if (row.file == function->file)
+        row.file = 0;
+    return table_add(builder, &builder->storage.frames, &row, sizeof row);
 }
 
 uint32_t profile_add_stack(struct profile_builder *builder, uint32_t parent, uint32_t frame)

@@ -78,6 +78,8 @@ struct profile_frame {
     uint32_t column;  /* from 1; 0 = none                        */
     uint32_t flags;   /* enum profile_frame_flag                 */
     uint64_t address; /* vaddr in the function's module; 0 = none */
+    uint32_t file;    /* text, of the line; 0 = the file of the function, of which nearly all are */
+    uint32_t reserved; /* 0 */
 };
 
 /* A stack is its leaf frame and the stack below it. Stack 0 is the empty stack. */
@@ -224,6 +226,20 @@ static inline bool profile_stack_is_idle(const struct profile *profile, uint32_t
     return (profile->frames[profile->stacks[stack].frame].flags & PROFILE_FRAME_IDLE) != 0;
 }
 
+/* The file of the line that a frame executes: code of one function can lie in several (#include in
+ * its midst, #line, defaults of a class's members). Text; 0 = unknown. */
+static inline uint32_t profile_frame_file(const struct profile *profile,
+                                          const struct profile_frame *frame)
+{
+    return frame->file != 0 ? frame->file : profile->functions[frame->function].file;
+}
+
+/* The line, for formats in which a function has one file; 0: unknown, or of another file. */
+static inline uint32_t profile_frame_line_in_file(const struct profile_frame *frame)
+{
+    return frame->file == 0 ? frame->line : 0;
+}
+
 /* The label a stack is under: the function of its outermost frame if that is one, else 0. */
 uint32_t profile_stack_label(const struct profile *profile, uint32_t stack);
 
@@ -239,7 +255,7 @@ uint32_t profile_stack_label(const struct profile *profile, uint32_t stack);
  * Failure   Out of memory, table full, wrong row: sticky, as in a cursor. The adding functions then
  *           return 0 and profile_builder_finish reports it, so a reader checks once, at the end.
  * Equal     modules, functions, frames and stacks get equal ids; processes, threads, samples ...
- *           are added as they come.
+ *           are added as they come. A frame's file that is its function's is made 0.
  * Id 0      An added row never gets it, even if all zero: a frame without a name is not "no frame",
  *           and a stack of it is not the empty stack.
  * Ids       handed in must be 0 or from this builder; a wrong one is a failure, so that no file

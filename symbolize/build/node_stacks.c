@@ -23,6 +23,7 @@ struct target {
     size_t n_vaddrs;
     struct module_symbols *symbols;
     uint32_t *functions; /* id in the profile by chain_frame        */
+    uint32_t *files;     /* of their lines, texts of the profile    */
     uint32_t profile_module;
     uint64_t self_ns;
     bool hidden; /* libsampler.so itself                    */
@@ -191,7 +192,8 @@ static bool functions_add(struct node_stacks *stacks, struct target *target)
     const struct module_symbols *symbols = target->symbols;
     uint32_t *names = NULL;
     target->functions = arena_array(stacks->arena, symbols->n_frames, sizeof *target->functions);
-    if (target->functions == NULL ||
+    target->files = arena_array(stacks->arena, symbols->n_frames, sizeof *target->files);
+    if (target->functions == NULL || target->files == NULL ||
         !module_names_make(symbols, stacks->options->names, stacks->builder, &names))
         return false;
     for (size_t i = 0; i < symbols->n_frames; i++) {
@@ -199,14 +201,16 @@ static bool functions_add(struct node_stacks *stacks, struct target *target)
         if (frame->name == 0)
             continue;
         bool declared = frame->decl_file != 0;
+        uint32_t file = text_move(stacks, target, frame->file);
         const struct profile_function function = {
             .name = names[frame->name],
             .system_name = text_move(stacks, target, frame->name),
-            .file = text_move(stacks, target, declared ? frame->decl_file : frame->file),
+            .file = declared ? text_move(stacks, target, frame->decl_file) : file,
             .line = declared ? frame->decl_line : 0,
             .module = target->profile_module,
         };
         target->functions[i] = profile_add_function(stacks->builder, &function);
+        target->files[i] = frame->line != 0 ? file : 0;
     }
     free(names);
     return true;
@@ -335,6 +339,7 @@ static uint32_t stack_push_chain(struct node_stacks *stacks, uint32_t parent,
             .column = from->column,
             .flags = from->inlined ? PROFILE_FRAME_INLINED : 0,
             .address = node->offset,
+            .file = target->files[i],
         };
         stack =
             profile_add_stack(stacks->builder, stack, profile_add_frame(stacks->builder, &frame));

@@ -77,8 +77,11 @@ static uint32_t random_stack(struct profile_builder *builder, const uint32_t *fu
         struct profile_frame frame = {.function = functions[which],
                                       .address = 0x1000 + which * 64 + next_random(state) % 8,
                                       .flags = known[which].is_inlined ? PROFILE_FRAME_INLINED : 0};
-        if (known[which].line != 0)
+        if (known[which].line != 0) {
             frame.line = known[which].line + next_random(state) % 5;
+            if (frame.line % 7 == 0)
+                frame.file = profile_add_cstring(builder, "/src/part.h");
+        }
         stack = profile_add_stack(builder, stack, profile_add_frame(builder, &frame));
     }
     return stack;

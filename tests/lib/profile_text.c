@@ -114,6 +114,10 @@ static void put_frame(struct telling *t, uint32_t frame_id)
         put(t, ":%" PRIu32, frame->line);
     if (t->rules->keeps & KEEPS_INLINED)
         put(t, frame->flags & PROFILE_FRAME_INLINED ? " inlined" : "");
+    if ((t->rules->keeps & KEEPS_LINES) && frame->file != 0) {
+        put(t, " in ");
+        put_text(t, frame->file);
+    }
     if (t->rules->keeps & KEEPS_ADDRESSES)
         put(t, " at %" PRIx64, frame->address);
 }

@@ -231,7 +231,7 @@ static bool count_hits(struct cpuprofile_tree *tree, const uint64_t *n_hits)
     const struct profile *profile = tree->profile;
     for (uint32_t i = 0; i < profile->n_stacks; i++) {
         struct cpuprofile_out_node *node = node_at(tree, tree->node_of_stack[i]);
-        uint32_t line = profile->frames[profile->stacks[i].frame].line;
+        uint32_t line = profile_frame_line_in_file(&profile->frames[profile->stacks[i].frame]);
         node->n_hits += n_hits[i];
         bool has_lines = node->function != CPUPROFILE_OTHERS;
         if (has_lines && line != 0 && n_hits[i] != 0 && !count_line(tree, node, line, n_hits[i]))

@@ -245,10 +245,12 @@ static void frame_read(struct htdump_reader *reader, const struct record *record
 {
     uint64_t number = u64_of(record, SELF_NUMBER);
     struct profile_frame frame = {0};
-    if (reader->has_frame_detail && reader->frame_detail_id == number)
+    if (reader->has_frame_detail && reader->frame_detail_id == number) {
         frame = reader->frame_detail;
-    else
+        frame.file = text_of(record, FRAME_FILE, reader->builder);
+    } else {
         frame.function = plain_function(reader, record);
+    }
     reader->has_frame_detail = false;
     row_read(reader, record, &frame);
     htdump_bind(reader, HTDUMP_RAW_FRAMES, number, profile_add_frame(reader->builder, &frame));

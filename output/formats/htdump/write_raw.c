@@ -167,7 +167,8 @@ static bool frame_is_plain(const struct profile *profile, const struct profile_f
     bool is_plain_module = function->module == 0 || (module->path != 0 && module->build_id == 0 &&
                                                      module->start == 0 && module->end == 0);
     return frame->function != 0 && is_plain_module && function->system_name == 0 &&
-           function->line == 0 && function->column == 0 && frame->column == 0 && frame->flags == 0;
+           function->line == 0 && function->column == 0 && frame->column == 0 &&
+           frame->flags == 0 && frame->file == 0;
 }
 
 static void frame_put(struct htdump_writer *writer, uint32_t id)
@@ -179,7 +180,7 @@ static void frame_put(struct htdump_writer *writer, uint32_t id)
     const struct profile_frame *frame = &profile->frames[id];
     const struct profile_function *function = &profile->functions[frame->function];
     const uint64_t names[] = {function->name, profile->modules[function->module].path,
-                              function->file};
+                              profile_frame_file(profile, frame)};
     if (!frame_is_plain(profile, frame)) {
         function_put(writer, frame->function);
         row_put(writer, HTDUMP_RAW_FRAME_DETAIL, 0, frames->of[id], frame, NULL);

@@ -29,7 +29,7 @@ static uint32_t stack_function(const struct profile *profile, uint32_t stack)
 
 static uint32_t stack_line(const struct profile *profile, uint32_t stack)
 {
-    return profile->frames[profile->stacks[stack].frame].line;
+    return profile_frame_line_in_file(&profile->frames[profile->stacks[stack].frame]);
 }
 
 /* ---- files ---- */

@@ -209,7 +209,8 @@ static bool find_line(struct writer *w, bool has_leaf, uint32_t frame, uint32_t 
 {
     const struct profile_frame *leaf = &w->profile->frames[frame];
     uint32_t fid = has_leaf ? w->graph.fid_of_function[leaf->function] : 1;
-    uint32_t line = !has_leaf || leaf->line > MAX_LINE ? 0 : leaf->line;
+    uint32_t line = has_leaf ? profile_frame_line_in_file(leaf) : 0;
+    line = line > MAX_LINE ? 0 : line;
     uint32_t row = map_add(&w->line_rows, fid, line, (uint32_t)w->lines.n);
     if (row == w->lines.n)
         line_sums_push(&w->lines, (struct line_sum){.fid = fid, .line = line});

@@ -87,6 +87,30 @@ static void tables_become_one_and_threads_stay_apart(void **state)
     profile_destroy(out);
 }
 
+static struct profile *of_file(const char *name, const char *file)
+{
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, 10);
+    const struct profile_function function = {.name = profile_add_cstring(builder, name),
+                                              .file = profile_add_cstring(builder, "a")};
+    const struct profile_frame frame = {.function = profile_add_function(builder, &function),
+                                        .line = 7,
+                                        .file = profile_add_cstring(builder, file)};
+    uint32_t stack = profile_add_stack(builder, 0, profile_add_frame(builder, &frame));
+    profile_add_sample(builder, &(struct profile_sample){.stack = stack}, &(uint64_t){1});
+    return builder_finish(builder);
+}
+
+static void files_of_lines_are_kept(void **state)
+{
+    (void)state;
+    struct profile *in[] = {of_file("f", "y"), of_file("g", "z")};
+    struct note_log log;
+    struct profile *out = merge(in, 2, &log);
+    assert_string_equal(profile_text(out, out->frames[1].file).bytes, "y");
+    assert_string_equal(profile_text(out, out->frames[2].file).bytes, "z");
+    profile_destroy(out);
+}
+
 static void the_axis_follows_the_clocks_known(void **state)
 {
     (void)state;
@@ -259,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_become_one_and_threads_stay_apart),
+        cmocka_unit_test(files_of_lines_are_kept),
         cmocka_unit_test(the_axis_follows_the_clocks_known),
         cmocka_unit_test(kinds_are_aligned),
         cmocka_unit_test(kinds_of_one_unit_need_their_names),

@@ -105,6 +105,37 @@ static void rows_of_files_processes_commands_and_labels(void **state)
     profile_destroy(profile);
 }
 
+/* Lines of one number in two files are two rows; the file of a function's own lines is not named. */
+static void lines_of_one_function_in_two_files(void **state)
+{
+    (void)state;
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 0);
+    uint32_t own = profile_add_cstring(builder, "eval.c");
+    uint32_t other = profile_add_cstring(builder, "cases.h");
+    const struct profile_function eval = {.name = profile_add_cstring(builder, "eval"),
+                                          .file = own};
+    struct profile_frame frame = {.function = profile_add_function(builder, &eval), .line = 7};
+    const uint32_t files[] = {0, own, other};
+    const uint64_t values[] = {1, 2, 4};
+    for (size_t i = 0; i < N_ELEMENTS(files); i++) {
+        frame.file = files[i];
+        uint32_t stack = profile_add_stack(builder, 0, profile_add_frame(builder, &frame));
+        profile_add_sample(builder, &(struct profile_sample){.stack = stack}, &values[i]);
+    }
+    struct profile *profile = builder_finish(builder);
+    expect(profile, SUMMARY_BY_LINE, false, "eval:7 4 4\neval:7 3 3\n");
+    expect(profile, SUMMARY_BY_FUNCTION, false, "eval:0 7 7\n");
+    const struct profile_frame *of_other = &profile->frames[profile->n_frames - 1];
+    assert_string_equal(profile_text(profile, profile_frame_file(profile, of_other)).bytes,
+                        "cases.h");
+    assert_int_equal(profile_frame_line_in_file(of_other), 0);
+    assert_string_equal(
+        profile_text(profile, profile_frame_file(profile, &profile->frames[1])).bytes, "eval.c");
+    assert_int_equal(profile_frame_line_in_file(&profile->frames[1]), 7);
+    assert_int_equal(profile->n_frames, 3);
+    profile_destroy(profile);
+}
+
 static void only_functions_are_always_known(void **state)
 {
     (void)state;
@@ -166,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recursion_counts_once),
         cmocka_unit_test(rows_of_files_processes_commands_and_labels),
+        cmocka_unit_test(lines_of_one_function_in_two_files),
         cmocka_unit_test(only_functions_are_always_known),
         cmocka_unit_test(spans_count_by_self_time),
         cmocka_unit_test(nothing_is_summed_to_nothing),

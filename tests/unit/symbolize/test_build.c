@@ -26,6 +26,10 @@ __attribute__((always_inline)) static inline uint64_t inlined_leaf(void)
     return pc;
 }
 
+/* Code of it lies in two files; it stands below all else. */
+enum { LINE_ELSEWHERE = 1000 };
+static uint64_t function_of_two_files(void);
+
 enum { LINE_OF_CALL = __LINE__ + 4 };
 
 __attribute__((noinline)) static uint64_t function_with_inlined_leaf(void)
@@ -149,6 +153,32 @@ static void inlined_functions_become_frames(void **state)
     stack = profile->samples[0].stack;
     assert_string_equal(folded(profile, stack), "function_with_inlined_leaf");
     assert_int_equal(profile->frames[profile->stacks[stack].frame].line, LINE_OF_CALL);
+    profile_destroy(profile);
+    account_deinit(&account);
+    builder_deinit(&b);
+}
+
+static void a_line_has_the_file_it_is_of(void **state)
+{
+    (void)state;
+    struct self self;
+    struct recording_builder b;
+    struct account account;
+    self_describe(&self);
+    record_self(&b, &self);
+    builder_node(&b, 0, 1, 0, function_of_two_files() - self.module.bias);
+    builder_sample(&b, 1, 1);
+    builder_sample(&b, 1, 2);
+    struct profile *profile = build_one(&b, &(struct build_options){0}, &account);
+    const uint32_t stacks[] = {profile->samples[0].stack, profile->samples[1].stack};
+    const struct profile_frame *here = &profile->frames[profile->stacks[stacks[0]].frame];
+    const struct profile_frame *elsewhere = &profile->frames[profile->stacks[stacks[1]].frame];
+    assert_int_equal(here->file, 0);
+    assert_int_equal(elsewhere->line, LINE_ELSEWHERE);
+    assert_string_equal(text_base_name(profile_text(profile, elsewhere->file)).bytes,
+                        "elsewhere.y");
+    const struct profile_function *function = &profile->functions[elsewhere->function];
+    assert_int_equal(function->file, profile->functions[here->function].file);
     profile_destroy(profile);
     account_deinit(&account);
     builder_deinit(&b);
@@ -412,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inlined_functions_become_frames),
+        cmocka_unit_test(a_line_has_the_file_it_is_of),
         cmocka_unit_test(return_addresses_belong_to_the_call),
         cmocka_unit_test(another_file_gives_no_names),
         cmocka_unit_test(other_nodes_have_words),
@@ -421,4 +452,12 @@ int main(void)
         cmocka_unit_test(account_says_what_is_unusual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+__attribute__((noinline)) static uint64_t function_of_two_files(void)
+{
+    volatile uint64_t pc;
+#line 1000 "elsewhere.y"
+    pc = pc_here();
+    return pc;
 }

@@ -57,6 +57,21 @@ static uint32_t stack_of(struct fixture *f, const char *names, uint32_t line)
     return stack;
 }
 
+/* The same, the leaf at a line of another file, which the format has no place for. */
+static uint32_t stack_in_other_file(struct fixture *f, const char *names, uint32_t line)
+{
+    struct profile_frame frame = {.line = line, .file = profile_add_cstring(f->builder, "part.h")};
+    const char *leaf = strrchr(names, ';') + 1;
+    char callers[100];
+    snprintf(callers, sizeof callers, "%.*s", (int)(leaf - 1 - names), names);
+    uint32_t stack = stack_of(f, callers, line);
+    const struct profile_function function = {.name = profile_add_cstring(f->builder, leaf),
+                                              .file = profile_add_cstring(f->builder, "/src/a.c"),
+                                              .line = 7};
+    frame.function = profile_add_function(f->builder, &function);
+    return profile_add_stack(f->builder, stack, profile_add_frame(f->builder, &frame));
+}
+
 static void sample(struct fixture *f, uint32_t thread, uint64_t time_ns, uint32_t stack,
                    uint64_t weight_ns)
 {
@@ -152,6 +167,7 @@ static void lines_do_not_split_functions(void **state)
     sample(&f, 0, 1 * PERIOD_NS, stack_of(&f, "main;a", 11), PERIOD_NS);
     sample(&f, 0, 2 * PERIOD_NS, stack_of(&f, "main;a", 12), PERIOD_NS);
     sample(&f, 0, 3 * PERIOD_NS, stack_of(&f, "main;a", 12), PERIOD_NS);
+    sample(&f, 0, 4 * PERIOD_NS, stack_in_other_file(&f, "main;a", 12), PERIOD_NS);
     struct profile *profile = finish(&f);
     char *text = write_text(profile, &format_cpuprofile, 0);
     const char *first = strstr(text, "\"functionName\":\"a\"");
@@ -159,7 +175,7 @@ static void lines_do_not_split_functions(void **state)
     assert_null(strstr(first + 1, "\"functionName\":\"a\""));
     assert_non_null(
         strstr(text, "\"positionTicks\":[{\"line\":12,\"ticks\":2},{\"line\":11,\"ticks\":1}]"));
-    assert_non_null(strstr(text, "\"hitCount\":3"));
+    assert_non_null(strstr(text, "\"hitCount\":4"));
     assert_non_null(strstr(text, "\"lineNumber\":6"));
     free(text);
     profile_destroy(profile);

@@ -22,6 +22,7 @@ struct place {
     const char *name, *file, *module;
     uint32_t definition, line, flags;
     uint64_t address;
+    const char *line_file; /* NULL: that of the function */
 };
 
 static uint32_t frame_add(struct profile_builder *builder, const struct place *place)
@@ -31,10 +32,12 @@ static uint32_t frame_add(struct profile_builder *builder, const struct place *p
                                               .file = profile_add_cstring(builder, place->file),
                                               .line = place->definition,
                                               .module = profile_add_module(builder, &module)};
-    const struct profile_frame frame = {.function = profile_add_function(builder, &function),
-                                        .line = place->line,
-                                        .flags = place->flags,
-                                        .address = place->address};
+    const struct profile_frame frame = {
+        .function = profile_add_function(builder, &function),
+        .line = place->line,
+        .flags = place->flags,
+        .address = place->address,
+        .file = place->line_file == NULL ? 0 : profile_add_cstring(builder, place->line_file)};
     return profile_add_frame(builder, &frame);
 }
 
@@ -67,16 +70,17 @@ static struct profile *single_make(void)
 static void samples_add(struct profile_builder *builder, uint32_t thread)
 {
     static const struct place places[] = {
-        {"main", "/src/main.c", "/bin/app", 10, 12, 0, 0x1000},
+        {"main", "/src/main.c", "/bin/app", 10, 12, 0, 0x1000, NULL},
         {"ns::Vec<int, std::string>::push back(int const&)", "/src/\xc3\xa9t\xc3\xa9.cc",
-         "/bin/app", 20, 25, 0, 0x2000},
+         "/bin/app", 20, 25, 0, 0x2000, NULL},
         {"<T as \"Trait\">::run\\x", "/src/a b.rs", "/lib/libx.so", 30, 31, PROFILE_FRAME_INLINED,
-         0x3000},
+         0x3000, NULL},
+        {"yyparse", "y.tab.c", "/bin/app", 0, 7, 0, 0, "grammar.y"},
     };
-    uint32_t stacks[4] = {0};
-    for (uint32_t i = 0; i < 3; i++)
+    uint32_t stacks[N_ELEMENTS(places) + 1] = {0};
+    for (uint32_t i = 0; i < N_ELEMENTS(places); i++)
         stacks[i + 1] = profile_add_stack(builder, stacks[i], frame_add(builder, &places[i]));
-    static const uint32_t depths[] = {1, 3, 2, 3, 3, 1};
+    static const uint32_t depths[] = {1, 3, 2, 3, 4, 1};
     uint64_t time_ns = 0;
     for (size_t i = 0; i < N_ELEMENTS(depths); i++) {
         const uint64_t weight = (i % 3 + 1) * MS;
@@ -196,8 +200,8 @@ static struct profile *diff_make(void)
 static struct profile *everything_make(bool has_samples, bool has_spans, bool is_diff)
 {
     static const struct place places[] = {
-        {"main", "/src/main.c", "/bin/app", 10, 12, 0, 0x1000},
-        {"inner", "/src/inner.h", "/lib/libx.so", 30, 31, PROFILE_FRAME_INLINED, 0x3000},
+        {"main", "/src/main.c", "/bin/app", 10, 12, 0, 0x1000, NULL},
+        {"inner", "/src/inner.h", "/lib/libx.so", 30, 31, PROFILE_FRAME_INLINED, 0x3000, NULL},
     };
     struct profile_builder *builder = sampled_builder();
     struct profile_scalars *scalars = profile_builder_scalars(builder);

@@ -466,6 +466,48 @@ static void process_numbers_do_not_make_a_dialect(void **state)
 }
 
 /* Idle time is no CPU time: nothing of it is in the file, and that is said. */
+/* main calls work from a line of `file`, in which work has a line, too. */
+static struct profile *of_file(const char *file, uint32_t line)
+{
+    struct profile_builder *builder = NULL;
+    struct profile *profile = NULL;
+    struct err err = ERR_INIT;
+    assert_true(profile_builder_create(&builder, &err));
+    profile_builder_scalars(builder)->n_kinds = 1;
+    profile_builder_scalars(builder)->kinds[0].unit = PROFILE_UNIT_NS;
+    uint32_t stack = 0;
+    static const char *const names[] = {"main", "work"};
+    for (size_t i = 0; i < N_ELEMENTS(names); i++) {
+        const struct profile_function function = {.name = profile_add_cstring(builder, names[i]),
+                                                  .file = profile_add_cstring(builder, "a.c")};
+        const struct profile_frame frame = {.function = profile_add_function(builder, &function),
+                                            .line = line,
+                                            .file = profile_add_cstring(builder, file)};
+        stack = profile_add_stack(builder, stack, profile_add_frame(builder, &frame));
+    }
+    profile_add_sample(builder, &(struct profile_sample){.stack = stack}, &(uint64_t){1000000});
+    assert_true(profile_builder_finish(builder, &profile, &err));
+    return profile;
+}
+
+/* A sub has one file: of lines in another one it has none, rather than wrong ones. */
+static void lines_of_other_files_are_unknown(void **state)
+{
+    (void)state;
+    static const struct format *const formats[] = {&format_nytprof, &format_nytprof_chunked};
+    for (size_t i = 0; i < N_ELEMENTS(formats); i++) {
+        struct profile *other = of_file("part.h", 900), *none = of_file("a.c", 0);
+        struct bytes got = profile_write(formats[i], other, &plain, NULL);
+        struct bytes want = profile_write(formats[i], none, &plain, NULL);
+        assert_int_equal(got.n, want.n);
+        assert_memory_equal(got.bytes, want.bytes, want.n);
+        free(got.bytes);
+        free(want.bytes);
+        profile_destroy(other);
+        profile_destroy(none);
+    }
+}
+
 static void idle_samples_are_left_out(void **state)
 {
     (void)state;
@@ -554,6 +596,7 @@ int main(void)
         cmocka_unit_test(times_add_up),
         cmocka_unit_test(dialects_are_told_apart),
         cmocka_unit_test(process_numbers_do_not_make_a_dialect),
+        cmocka_unit_test(lines_of_other_files_are_unknown),
         cmocka_unit_test(idle_samples_are_left_out),
         cmocka_unit_test(losses_are_said),
     };

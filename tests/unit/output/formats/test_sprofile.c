@@ -93,7 +93,8 @@ static struct profile *profile_make(void)
                                         .line = 5,
                                         .column = 6,
                                         .flags = PROFILE_FRAME_INLINED,
-                                        .address = 0x1234};
+                                        .address = 0x1234,
+                                        .file = profile_add_cstring(builder, "/src/part.h")};
     uint32_t outer = profile_add_stack(builder, 0, profile_add_named_frame(builder, "main", 4));
     uint32_t inner = profile_add_stack(builder, outer, profile_add_frame(builder, &frame));
     for (uint64_t i = 0; i < N_SAMPLES; i++) {
