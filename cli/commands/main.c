@@ -17,10 +17,10 @@ static const struct {
     enum command_id id;
     int (*run)(const struct options *options);
 } commands[] = {
-    {COMMAND_REPORT, command_report},   {COMMAND_CONVERT, command_convert},
-    {COMMAND_DIFF, command_diff},       {COMMAND_TOP, command_top},
-    {COMMAND_TREE, command_tree},       {COMMAND_DUMP, command_dump},
-    {COMMAND_FORMATS, command_formats},
+    {COMMAND_REPORT, command_report}, {COMMAND_CONVERT, command_convert},
+    {COMMAND_DIFF, command_diff},     {COMMAND_TOP, command_top},
+    {COMMAND_TREE, command_tree},     {COMMAND_LIST, command_list},
+    {COMMAND_DUMP, command_dump},     {COMMAND_FORMATS, command_formats},
 };
 #define N_ROWS (sizeof commands / sizeof commands[0])
 
@@ -59,6 +59,18 @@ static int refuse_word(const char *word)
     return USAGE_STATUS;
 }
 
+/* The first operand of a command that takes a name, unless it is a profile: where only files are
+ * given, none is asked for. */
+static void take_name(struct options *options)
+{
+    if (!command_table[options->command].takes_name || options->n_operands == 0 ||
+        path_is_profile(options->operands[0]))
+        return;
+    options->name = options->operands[0];
+    options->operands++;
+    options->n_operands--;
+}
+
 /* Where no file is named and the command is content with the newest profile here: that one. */
 static bool find_operand(struct options *options, bool is_quiet, struct err *err)
 {
@@ -89,6 +101,7 @@ static int run_row(size_t row, int argc, char **argv)
     if (is_quiet)
         notes_silence();
     int status = 0;
+    take_name(&options);
     if (!options.help && !options.version && !find_operand(&options, is_quiet, &err)) {
         complain("sampler", &err);
         return USAGE_STATUS;

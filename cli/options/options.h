@@ -24,6 +24,7 @@ enum command_id {
     COMMAND_DIFF,
     COMMAND_TOP,
     COMMAND_TREE,
+    COMMAND_LIST,
     COMMAND_DUMP,
     COMMAND_FORMATS,
     N_COMMANDS
@@ -60,6 +61,7 @@ enum option_id {
     OPTION_CALLERS,
     OPTION_CALLEES,
     OPTION_MIN,
+    OPTION_SOURCE_PATH,
     OPTION_FOCUS,
     OPTION_IGNORE,
     OPTION_HIDE,
@@ -96,7 +98,8 @@ struct command_row {
     const char *about;    /* one line                                                            */
     const char *examples; /* lines for --help, each ending in a newline; NULL: none              */
     size_t least_operands;
-    bool takes_newest;    /* without an operand, the newest profile here (report/newest.h)       */
+    bool takes_name;      /* the first operand, unless it is a profile, is no file (options.name) */
+    bool takes_newest;    /* without a file, the newest profile here (report/newest.h)           */
     bool ends_at_operand; /* what follows the first operand belongs to the command to run        */
 };
 
@@ -112,7 +115,8 @@ struct options {
     bool given[N_OPTIONS];         /* on the command line or in the environment                  */
     const char *outputs[OPTION_MAX_REPEATS]; /* every value of the option that repeats           */
     size_t n_outputs;
-    char **operands; /* borrowed from argv, NULL after the last                                 */
+    const char *name; /* FUNC of a command that takes_name; NULL: none (main.c sets it)          */
+    char **operands;  /* borrowed from argv, NULL after the last                                 */
     size_t n_operands;
     bool help;    /* --help was given: nothing else was checked                                  */
     bool version; /* --version was given: nothing else was checked                               */

@@ -101,6 +101,13 @@ bool path_is_recording(const char *path)
     return yes;
 }
 
+bool path_is_profile(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           (path_is_recording(path) || format_by_path(path) != NULL);
+}
+
 /* Formats look at the begin of a file, not at all of it. */
 #define HEAD_BYTES ((size_t)256 * 1024)
 

@@ -28,6 +28,9 @@ void file_unload(struct file_bytes *bytes);
 /* True when the file can be read and begins as a recording does. */
 bool path_is_recording(const char *path);
 
+/* True when the path is of a regular file and that file a recording, or called as profiles are. */
+bool path_is_profile(const char *path);
+
 /* The reader for a file: by content, else (and where content cannot tell) by extension. NULL with
  * *err when none fits. */
 const struct format *format_for_reading(const char *path, const struct file_bytes *bytes,

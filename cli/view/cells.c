@@ -31,11 +31,15 @@ void print_title(struct screen *screen, const struct input *input, const struct 
     fputc('\n', screen->out);
 }
 
-void print_weight(struct screen *screen, struct weight_style style, uint64_t weight, uint64_t all)
+void screen_heat(struct screen *screen, double part)
 {
-    double part = part_of(weight, all);
     if (part >= WARM || part < COOL)
         screen_style(screen, part >= HOT ? STYLE_HOT : part >= WARM ? STYLE_WARM : STYLE_DIM);
+}
+
+void print_weight(struct screen *screen, struct weight_style style, uint64_t weight, uint64_t all)
+{
+    screen_heat(screen, part_of(weight, all));
     percent_print(screen->out, weight, all);
     fputc(' ', screen->out);
     weight_print(screen->out, style, weight);

@@ -22,6 +22,9 @@ double part_of(uint64_t weight, uint64_t all);
 /* "CPU time: 0.361 s of 0.644 s (56.1%)": what the percentages below are of. */
 void print_title(struct screen *screen, const struct input *input, const struct weighed *weighed);
 
+/* The colour of numbers that are this part (0 to 1) of what they are compared with. */
+void screen_heat(struct screen *screen, double part);
+
 /* " 56.1% 0.361 s  ", coloured by how much of all it is. */
 void print_weight(struct screen *screen, struct weight_style style, uint64_t weight, uint64_t all);
 size_t weight_cell_columns(struct weight_style style);

@@ -1,0 +1,152 @@
+/* list.c - sampler list: the source text of functions with self and total of each line, on the
+ * terminal or as JSON. */
+#include "commands/list.h"
+
+#include <stdlib.h>
+
+#include "commands/commands.h"
+#include "number.h"
+#include "select/match.h"
+#include "view/rows_by.h"
+
+#define MOST_FUNCTIONS_UNASKED 3 /* when neither FUNC nor -n is given */
+
+static bool has_source(const struct list *list, uint32_t function, bool *has, struct err *err)
+{
+    const char *search_path = list->options->values[OPTION_SOURCE_PATH];
+    struct list_part part = {.rows = NULL};
+    struct source source;
+    bool ok = true;
+    *has = false;
+    while (ok && !*has && list_part_next(list, function, &part)) {
+        if (part.rows[part.n - 1].key.line == 0)
+            continue;
+        ok = source_init(&source, profile_text(list->input->profile, part.file), search_path, err);
+        *has = ok && source.path[0] != '\0';
+        source_deinit(&source);
+    }
+    return ok;
+}
+
+/* `marks`: the functions of FUNC; NULL: any. */
+static bool choose(struct list *list, const uint8_t *marks, bool needs_source, struct err *err)
+{
+    size_t most = (size_t)options_number(list->options, OPTION_ROWS);
+    if (marks == NULL && !list->options->given[OPTION_ROWS])
+        most = MOST_FUNCTIONS_UNASKED;
+    for (size_t i = 0; i < list->functions.n; i++) {
+        const struct summary_row *row = &list->functions.rows[i];
+        bool is_meant = list_has_lines(list, row->key.id);
+        if ((marks != NULL && marks[row->key.id] == 0) || row->total == 0)
+            continue;
+        if (marks == NULL && most != 0 && list->n_meant == most)
+            break;
+        if (is_meant && needs_source && !has_source(list, row->key.id, &is_meant, err))
+            return false;
+        if (is_meant) {
+            list->meant[list->n_meant++] = row;
+        } else {
+            list->left_out = list->left_out == NULL ? row : list->left_out;
+            list->n_left_out++;
+            list->left_out_self += row->self;
+        }
+    }
+    list->n_shown = most == 0 || most > list->n_meant ? list->n_meant : most;
+    return true;
+}
+
+static bool choose_unasked(struct list *list, struct err *err)
+{
+    if (!choose(list, NULL, true, err))
+        return false;
+    if (list->n_meant > 0)
+        return true;
+    list->left_out = NULL;
+    list->n_left_out = 0;
+    list->left_out_self = 0;
+    return choose(list, NULL, false, err);
+}
+
+/* Nothing to show though there are samples. */
+static bool refuse(const struct list *list, struct err *err)
+{
+    const struct profile *profile = list->input->profile;
+    struct summary_key key = list->left_out->key;
+    struct text name = summary_row_name(profile, SUMMARY_BY_FUNCTION, key);
+    struct text module =
+        profile_text(profile, profile->modules[profile->functions[key.id].module].path);
+    err_fail(
+        err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+        "no lines are known of %.*s: %.*s has no debug information (-g), or had none where the "
+        "profile was made",
+        (int)min_u64(name.length, 60), name.bytes, (int)min_u64(module.length, 90),
+        module.length > 0 ? module.bytes : "");
+    return input_name_file(list->options, err);
+}
+
+static bool show_functions(struct list *list, const uint8_t *marks, struct err *err)
+{
+    list->meant = calloc(list->functions.n + 1, sizeof(const struct summary_row *));
+    if (list->meant == NULL) {
+        err_fail_memory(err);
+        return false;
+    }
+    if (list->asked != NULL)
+        summary_sort_by_total(&list->functions);
+    list_lines_sort(&list->lines);
+    bool ok = marks != NULL ? choose(list, marks, false, err) : choose_unasked(list, err);
+    if (ok && list->n_shown == 0 && list->left_out != NULL)
+        ok = refuse(list, err);
+    else if (ok)
+        ok = options_flag(list->options, OPTION_JSON) ? list_print_json(list, err)
+                                                      : list_print_text(list, err);
+    free(list->meant);
+    return ok;
+}
+
+static bool show(struct list *list, const uint8_t *marks, struct err *err)
+{
+    const struct profile *profile = list->input->profile;
+    bool ok = summary_init(&list->functions, profile, SUMMARY_BY_FUNCTION, err) &&
+              summary_init(&list->lines, profile, SUMMARY_BY_LINE, err) &&
+              show_functions(list, marks, err);
+    summary_deinit(&list->functions);
+    summary_deinit(&list->lines);
+    return ok;
+}
+
+static bool mark(const struct list *list, uint8_t *marks, struct err *err)
+{
+    struct match match;
+    bool ok = match_init(&match, "list", list->asked, err) &&
+              (match_mark_name(&match, list->input->profile, marks, 1, err) ||
+               input_name_file(list->options, err));
+    match_deinit(&match);
+    return ok;
+}
+
+static bool show_asked(struct list *list, struct err *err)
+{
+    uint8_t *marks = calloc(list->input->profile->n_functions, 1);
+    if (marks == NULL) {
+        err_fail_memory(err);
+        return false;
+    }
+    bool ok = mark(list, marks, err) && show(list, marks, err);
+    free(marks);
+    return ok;
+}
+
+int command_list(const struct options *options)
+{
+    struct err err = ERR_INIT;
+    struct input input;
+    bool ok = input_load(options, &input, &err);
+    if (ok) {
+        struct list list = {.options = options, .input = &input, .asked = options->name};
+        ok = rows_by_check(options, &input, SUMMARY_BY_LINE, &err) &&
+             (list.asked == NULL ? show(&list, NULL, &err) : show_asked(&list, &err));
+    }
+    input_unload(&input);
+    return view_status(ok, &err);
+}

@@ -1,0 +1,56 @@
+/* list.h - what the files of `sampler list` share: functions and their lines, before anybody sees
+ * them.
+ *
+ * The sums are those of output/fold/summary.h, by function and by line: what `sampler top` shows. */
+#ifndef SAMPLER_CLI_LIST_H
+#define SAMPLER_CLI_LIST_H
+
+#include <stddef.h>
+
+#include "fold/summary.h"
+#include "options/options.h"
+#include "view/input.h"
+#include "view/source.h"
+
+struct list {
+    const struct options *options;
+    const struct input *input;
+    const char *asked; /* FUNC; NULL: the functions with most self whose source is here */
+    struct summary functions;
+    struct summary lines;             /* by function, file (its own first), line    */
+    const struct summary_row **meant; /* of `functions`, in order                   */
+    size_t n_meant;
+    size_t n_shown;                     /* of them                                  */
+    const struct summary_row *left_out; /* NULL: none. The first function that was
+                                           asked for, or has more self than those
+                                           shown, and has nothing to show           */
+    size_t n_left_out;
+    uint64_t left_out_self; /* of all these */
+};
+
+/* Lines of a function that are of one file. */
+struct list_part {
+    uint32_t file;                  /* text; 0 = unknown                           */
+    const struct summary_row *rows; /* by line; line 0: of no known line */
+    size_t n;
+};
+
+/* Puts lines in the order of struct list. */
+void list_lines_sort(struct summary *lines);
+
+/* The next part of a function: begin with zeros. False after the last. */
+bool list_part_next(const struct list *list, uint32_t function, struct list_part *part);
+
+/* Whether any line of a function is known. */
+bool list_has_lines(const struct list *list, uint32_t function);
+
+/* Whether a source was changed after the run began, so that its lines may be others. */
+bool list_source_is_newer(const struct list *list, const struct source *source);
+
+/* For people (view/screen.h). */
+MUST_CHECK bool list_print_text(const struct list *list, struct err *err);
+
+/* For programs; the man page says what is in it. */
+MUST_CHECK bool list_print_json(const struct list *list, struct err *err);
+
+#endif

@@ -1,0 +1,122 @@
+/* source.c - see source.h. */
+#include "view/source.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_BYTES ((off_t)256 << 20)
+#define NS_PER_S UINT64_C(1000000000)
+
+/* A file that shrinks meanwhile ends early. */
+static bool bytes_read(int fd, size_t n, struct source *source, struct err *err)
+{
+    size_t n_read = 0;
+    source->bytes = malloc(n + 1);
+    if (source->bytes == NULL) {
+        err_fail_memory(err);
+        return false;
+    }
+    for (ssize_t got = 1; n_read < n && got > 0; n_read += got > 0 ? (size_t)got : 0)
+        got = read(fd, source->bytes + n_read, n - n_read);
+    for (size_t begin = 0; begin < n_read;) {
+        const char *at = source->bytes + begin;
+        const char *end = memchr(at, '\n', n_read - begin);
+        size_t length = end == NULL ? n_read - begin : (size_t)(end - at);
+        bool has_return = length > 0 && at[length - 1] == '\r';
+        text_lines_push(&source->lines, (struct text){.bytes = at, .length = length - has_return});
+        begin += length + 1;
+    }
+    if (!source->lines.no_memory)
+        return true;
+    err_fail_memory(err);
+    return false;
+}
+
+/* Reads `path` if it is a file to be read; a device or a pipe is not opened for good. */
+static bool path_try(const char *path, struct source *source, struct err *err)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return true;
+    bool ok = true;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < MOST_BYTES) {
+        source->mtime_ns =
+            (uint64_t)status.st_mtim.tv_sec * NS_PER_S + (uint64_t)status.st_mtim.tv_nsec;
+        snprintf(source->path, sizeof source->path, "%s", path);
+        ok = bytes_read(fd, (size_t)status.st_size, source, err);
+    }
+    close(fd);
+    return ok;
+}
+
+/* "../x.c" and "./x.c" are ends that say nothing. */
+static bool is_end(const char *path, size_t at)
+{
+    const char *end = path + at;
+    return (at == 0 || path[at - 1] == '/') && *end != '/' && *end != '\0' &&
+           strncmp(end, "./", 2) != 0 && strncmp(end, "../", 3) != 0;
+}
+
+/* The longest end of `recorded` that is below the folder; "" = the current one. */
+static bool folder_try(const char *folder, size_t folder_length, const char *recorded,
+                       struct source *source, struct err *err)
+{
+    char path[PATH_MAX];
+    bool ok = true;
+    for (size_t at = 0; ok && source->path[0] == '\0' && recorded[at] != '\0'; at++) {
+        if (is_end(recorded, at) &&
+            snprintf(path, sizeof path, "%.*s%s%s", (int)folder_length, folder,
+                     folder_length > 0 ? "/" : "", recorded + at) < (int)sizeof path)
+            ok = path_try(path, source, err);
+    }
+    return ok;
+}
+
+static bool folders_try(const char *folders, const char *recorded, struct source *source,
+                        struct err *err)
+{
+    bool ok = true;
+    for (const char *at = folders; ok && source->path[0] == '\0' && *at != '\0';) {
+        size_t length = strcspn(at, ":");
+        ok = length == 0 || folder_try(at, length, recorded, source, err);
+        at += length;
+        at += *at == ':';
+    }
+    return ok;
+}
+
+bool source_init(struct source *source, struct text recorded, const char *search_path,
+                 struct err *err)
+{
+    char path[PATH_MAX];
+    *source = (struct source){.bytes = NULL};
+    if (recorded.length == 0 || recorded.length >= sizeof path ||
+        memchr(recorded.bytes, '\0', recorded.length) != NULL)
+        return true;
+    memcpy(path, recorded.bytes, recorded.length);
+    path[recorded.length] = '\0';
+    bool ok = search_path == NULL || folders_try(search_path, path, source, err);
+    if (ok && source->path[0] == '\0')
+        ok = path_try(path, source, err);
+    if (ok && source->path[0] == '\0' && search_path == NULL)
+        ok = folder_try("", 0, path, source, err);
+    return ok;
+}
+
+void source_deinit(struct source *source)
+{
+    text_lines_deinit(&source->lines);
+    free(source->bytes);
+    *source = (struct source){.bytes = NULL};
+}
+
+struct text source_line(const struct source *source, uint32_t number)
+{
+    return number == 0 || number > source->lines.n ? text_make("")
+                                                   : source->lines.items[number - 1];
+}
