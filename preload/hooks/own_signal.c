@@ -197,7 +197,8 @@ static void unblocked_end(void)
     errno = saved_errno;
 }
 
-/* One that is held is delivered now, and the wait it was held for is over. HOOK */
+/* One that is held is delivered now, and the wait it was held for is over if a handler has run.
+ * HOOK */
 static int take_kept(void)
 {
     mask_believe(false);
@@ -218,20 +219,21 @@ static bool program_handles_ours(void)
 
 /* A wait under a mask. `at_once` is the same call without waiting: what is ready takes precedence
  * over a signal that is held. Between the look at those held and the wait our signal is blocked,
- * and the wait's mask then lets it through. One woken in vain waits again, for all of its timeout:
- * what woke it is on its way. HOOK */
+ * and the wait's mask then lets it through. It waits again, for all of its timeout, where no
+ * handler of the program has run: what woke it in vain is on its way, or what was held is ignored
+ * or went to another thread. HOOK */
 #define WAIT_UNBLOCKED(result, at_once, wait)                                                      \
     do {                                                                                           \
         uint32_t before = n_handlers();                                                            \
         bool is_kept;                                                                              \
-        unblocked_begin();                                                                         \
         do {                                                                                       \
+            unblocked_begin();                                                                     \
             is_kept = program_signal_is_held();                                                    \
             (result) = is_kept ? (at_once) : (wait);                                               \
-        } while (!is_kept && was_woken_in_vain(result, before) && program_handles_ours());         \
-        unblocked_end();                                                                           \
-        if (is_kept && (result) == 0)                                                              \
-            (result) = take_kept();                                                                \
+            unblocked_end();                                                                       \
+            if (is_kept && (result) == 0)                                                          \
+                (result) = take_kept();                                                            \
+        } while (was_woken_in_vain(result, before) && (is_kept || program_handles_ours()));        \
     } while (0)
 
 static const struct timespec no_time = {0};

@@ -21,6 +21,15 @@ static bool is_ours(int signo)
     return hooks_active() && signo == session.settings.signo;
 }
 
+/* As the kernel does when a signal is ignored from now on. What is held for other threads stays.
+ * HOOK */
+static void forget_held(void)
+{
+    siginfo_t held;
+    while (program_signal_take(&held))
+        continue;
+}
+
 /* HOOK */
 static int answer_ours(const struct sigaction *action, struct sigaction *old)
 {
@@ -29,6 +38,8 @@ static int answer_ours(const struct sigaction *action, struct sigaction *old)
     if (action != NULL) {
         struct sigaction wanted = *action;
         program_signal_set(&wanted);
+        if (wanted.sa_handler == SIG_IGN && session_is_ours())
+            forget_held();
     }
     if (old != NULL)
         *old = before;

@@ -151,7 +151,9 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_kept(int signo, void *conte
 }
 
 /* A signal of ours: of the clock of `thread`, of one of the process's timers, or a late tick.
- * Thread-local storage is usable; `is_own`: it is the thread's own, not a block of ours. SIGNAL */
+ * Whichever it is, it may have swallowed a poke, as all have one number, so each looks for a signal
+ * that is held. Thread-local storage is usable; `is_own`: it is the thread's own, not a block of
+ * ours. SIGNAL */
 SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread, bool is_own,
                                                           const siginfo_t *info, void *context)
 {
@@ -221,7 +223,7 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_rare_signal(int signo, uint
     if (is_ours) {
         uint64_t block = storage_enter(thread, pointer, &ok);
         if (ok)
-            on_ours(thread, false, info, context);
+            on_ours(thread, storage_is_own(thread, pointer), info, context);
         storage_leave(thread, pointer, block);
     } else if (storage_is_own(thread, pointer)) {
         on_program(thread, signo, info, context);

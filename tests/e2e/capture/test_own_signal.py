@@ -1,6 +1,7 @@
 """test_own_signal.py CASE LIBRARY PROGRAMS: the program uses the signal we use, and sees nothing of us."""
 import os
 import shutil
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -8,10 +9,10 @@ import capture
 from capture import Run, check
 
 
-def own_signal(case, timeout=30):
+def own_signal(case, timeout=30, **settings):
     for clock in ("auto", "timer"):
         run = Run([os.path.join(capture.PROGRAMS, "capture_own_signal"), case], status=None, timeout=timeout, CLOCK=clock,
-                  FREQUENCY=5000)
+                  FREQUENCY=5000, **settings)
         check(run.status == 0, "%s: status %d, %s%s" % (clock, run.status, run.out.decode(), run.err))
         check(any(r.n_ticks > 0 for r in run.recordings()), "nothing was sampled")
 
@@ -31,6 +32,18 @@ def case_other_thread():
 def case_wait_masks():
     for _ in range(8):  # a signal that another thread takes first is seen in 1 run of 60
         own_signal("wait-masks")
+
+
+def case_ignored():
+    own_signal("ignored")
+
+
+def case_wait_ignored():
+    own_signal("wait-ignored", SIGNAL=signal.SIGURG.value)
+
+
+def case_tick_first():
+    own_signal("tick-first", timeout=120)
 
 
 def case_default():

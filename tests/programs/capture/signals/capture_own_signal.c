@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,10 +11,14 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* CLOCK_PROCESS_CPUTIME_ID as the kernel writes it in /proc/self/timers. */
+#define PROCESS_CPU_CLOCK (-6)
 
 static volatile sig_atomic_t n_profs;
 static pthread_t took_it;
@@ -163,19 +168,19 @@ static int work_other_thread(void)
     return taken ? 0 : fail("another thread has it unblocked, and did not take it");
 }
 
-static int wait_by(int way, const sigset_t *mask)
+static int wait_by(int way, int ms, const sigset_t *mask)
 {
     struct epoll_event event;
-    const struct timespec second = {.tv_sec = 5};
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
     if (way == 0)
         return sigsuspend(mask);
     if (way == 1)
-        return ppoll(NULL, 0, &second, mask);
+        return ppoll(NULL, 0, &time, mask);
     if (way == 2)
-        return pselect(0, NULL, NULL, NULL, &second, mask);
+        return pselect(0, NULL, NULL, NULL, &time, mask);
     int fd = epoll_create1(0);
-    int result = way == 3 ? epoll_pwait(fd, &event, 1, 5000, mask)
-                          : epoll_pwait2(fd, &event, 1, &second, mask);
+    int result =
+        way == 3 ? epoll_pwait(fd, &event, 1, ms, mask) : epoll_pwait2(fd, &event, 1, &time, mask);
     int error = errno;
     close(fd);
     errno = error;
@@ -200,7 +205,7 @@ static int work_wait_masks(void)
             spin_ms(5);
             if (waits_before && n_profs != 0)
                 return fail("it came too early");
-            int result = wait_by(way, &none);
+            int result = wait_by(way, 5000, &none);
             if (result != -1 || errno != EINTR || n_profs != 1) {
                 printf("way %d, %d: %d %s, %d signals: ", way, waits_before, result,
                        strerror(errno), (int)n_profs);
@@ -209,6 +214,109 @@ static int work_wait_masks(void)
             if (!waits_before)
                 pthread_join(thread, NULL);
         }
+    }
+    return 0;
+}
+
+/* What our timer on the CPU time of the process puts into its signals, NULL = there is none. */
+static void *value_of_our_timer(void)
+{
+    char line[128];
+    void *value = NULL, *last = NULL;
+    int clock = 0;
+    FILE *timers = fopen("/proc/self/timers", "r");
+    while (timers != NULL && fgets(line, sizeof line, timers) != NULL)
+        if (sscanf(line, "signal: %*d/%p", &last) != 1 &&
+            sscanf(line, "ClockID: %d", &clock) == 1 && clock == PROCESS_CPU_CLOCK)
+            value = last;
+    if (timers != NULL)
+        fclose(timers);
+    return value;
+}
+
+static void send_to(pid_t tid, int code, void *value)
+{
+    siginfo_t info = {.si_signo = SIGPROF, .si_code = code};
+    info.si_value.sival_ptr = value;
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, SIGPROF, &info) != 0)
+        perror("rt_tgsigqueueinfo");
+}
+
+/* The wait's thread gets no processor between the tick and the signal: both run on one, and the
+ * wait's gives way to all others. */
+static void *tick_then_signal(void *unused)
+{
+    const struct sched_param none = {0};
+    void *value = value_of_our_timer();
+    sched_setscheduler(0, SCHED_OTHER, &none);
+    spin_ms(2);
+    if (value != NULL)
+        send_to(getpid(), SI_TIMER, value);
+    send_to((pid_t)syscall(SYS_gettid), SI_USER, NULL);
+    return unused;
+}
+
+/* A tick of the timer that looks for new threads is pending where another thread wants to say that
+ * it holds a signal for the process: only one of the two comes. */
+static int work_tick_first(void)
+{
+    sigset_t prof = only_prof(), none;
+    const struct sched_param idle = {0};
+    const struct timespec seconds = {.tv_sec = 20};
+    cpu_set_t one;
+    sigemptyset(&none);
+    use_prof();
+    sigprocmask(SIG_BLOCK, &prof, NULL);
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)sched_getcpu(), &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0 || value_of_our_timer() == NULL)
+        return fail("the case cannot be made");
+    for (int i = 0; i < 5; i++) {
+        pthread_t thread;
+        n_profs = 0;
+        if (pthread_create(&thread, NULL, tick_then_signal, NULL) != 0)
+            return 2;
+        sched_setscheduler(0, SCHED_IDLE, &idle);
+        int result = ppoll(NULL, 0, &seconds, &none);
+        if (result != -1 || errno != EINTR || n_profs != 1)
+            return fail("it was lost with the tick");
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+
+/* One that was held when it came to be ignored is gone. */
+static int work_ignored(void)
+{
+    sigset_t prof = only_prof(), pending;
+    use_prof();
+    sigprocmask(SIG_BLOCK, &prof, NULL);
+    raise(SIGPROF);
+    kill(getpid(), SIGPROF);
+    spin_ms(5);
+    signal(SIGPROF, SIG_IGN);
+    sigpending(&pending);
+    if (sigismember(&pending, SIGPROF))
+        return fail("it is still pending");
+    use_prof();
+    sigprocmask(SIG_UNBLOCK, &prof, NULL);
+    spin_ms(5);
+    return n_profs == 0 ? 0 : fail("it came after all");
+}
+
+/* One that is ignored by default ends no wait; SIGURG is our signal here. */
+static int work_wait_ignored(void)
+{
+    sigset_t urgent, none;
+    sigemptyset(&none);
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    sigprocmask(SIG_BLOCK, &urgent, NULL);
+    for (int way = 1; way < 3; way++) { /* sigsuspend would not end, epoll_pwait ends even so */
+        spin_ms(5);
+        raise(SIGURG);
+        if (wait_by(way, 30, &none) != 0)
+            return fail("a wait ended with a signal that is ignored");
     }
     return 0;
 }
@@ -295,6 +403,9 @@ int main(int argc, char **argv)
                  {"sigwait", work_sigwait},
                  {"other-thread", work_other_thread},
                  {"wait-masks", work_wait_masks},
+                 {"ignored", work_ignored},
+                 {"wait-ignored", work_wait_ignored},
+                 {"tick-first", work_tick_first},
                  {"default", work_default},
                  {"late", work_late},
                  {"exec-beside-ends", work_exec_beside_ends}};
