@@ -31,4 +31,26 @@ static inline void hex_digits(char *out, const void *bytes, size_t n)
     }
 }
 
+/* The value of a lower-case hexadecimal digit; -1: it is none. */
+static inline int hex_digit_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* The bytes that pairs of hexadecimal digits stand for, up to `out_bytes` of them, as far as they are
+ * such pairs. Returns their number. */
+static inline size_t hex_bytes(const char *digits, size_t n, uint8_t *out, size_t out_bytes)
+{
+    size_t done = 0;
+    while (done < out_bytes && n - 2 * done >= 2) {
+        int high = hex_digit_value(digits[2 * done]), low = hex_digit_value(digits[2 * done + 1]);
+        if (high < 0 || low < 0)
+            break;
+        out[done++] = (uint8_t)(high << 4 | low);
+    }
+    return done;
+}
+
 #endif

@@ -1,5 +1,5 @@
-/* list.c - sampler list: the source text of functions with self and total of each line, on the
- * terminal or as JSON. */
+/* list.c - sampler list: the source text of functions, or with --asm their instructions, with self and
+ * total of each line, on the terminal or as JSON. */
 #include "commands/list.h"
 
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static bool choose(struct list *list, const uint8_t *marks, bool needs_source, s
         most = MOST_FUNCTIONS_UNASKED;
     for (size_t i = 0; i < list->functions.n; i++) {
         const struct summary_row *row = &list->functions.rows[i];
-        bool is_meant = list_has_lines(list, row->key.id);
+        bool is_meant =
+            list->with_code ? list->has_code[row->key.id] != 0 : list_has_lines(list, row->key.id);
         if ((marks != NULL && marks[row->key.id] == 0) || row->total == 0)
             continue;
         if (marks == NULL && most != 0 && list->n_meant == most)
@@ -57,7 +58,7 @@ static bool choose(struct list *list, const uint8_t *marks, bool needs_source, s
 
 static bool choose_unasked(struct list *list, struct err *err)
 {
-    if (!choose(list, NULL, true, err))
+    if (!choose(list, NULL, !list->with_code, err))
         return false;
     if (list->n_meant > 0)
         return true;
@@ -75,13 +76,60 @@ static bool refuse(const struct list *list, struct err *err)
     struct text name = summary_row_name(profile, SUMMARY_BY_FUNCTION, key);
     struct text module =
         profile_text(profile, profile->modules[profile->functions[key.id].module].path);
-    err_fail(
-        err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
-        "no lines are known of %.*s: %.*s has no debug information (-g), or had none where the "
-        "profile was made",
-        (int)min_u64(name.length, 60), name.bytes, (int)min_u64(module.length, 90),
-        module.length > 0 ? module.bytes : "");
+    if (list->with_code)
+        err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+                 "no addresses are known of %.*s: of code in files, recordings and .sprofile files "
+                 "keep them",
+                 (int)min_u64(name.length, 60), name.bytes);
+    else
+        err_fail(
+            err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+            "no lines are known of %.*s: %.*s has no debug information (-g), or had none where the "
+            "profile was made",
+            (int)min_u64(name.length, 60), name.bytes, (int)min_u64(module.length, 90),
+            module.length > 0 ? module.bytes : "");
     return input_name_file(list->options, err);
+}
+
+static bool print(const struct list *list, struct err *err)
+{
+    return options_flag(list->options, OPTION_JSON) ? list_print_json(list, err)
+                                                    : list_print_text(list, err);
+}
+
+/* A function that was asked for, none of whose code is here. */
+static bool has_any_code(const struct list *list, struct err *err)
+{
+    const struct list_code *code = &list->code;
+    const struct err *why = NULL;
+    for (size_t i = 0; i < code->n_modules; i++) {
+        if (code->modules[i].code != NULL && code->modules[i].code->n_functions > 0)
+            return true;
+        if (code->modules[i].err.code != ERR_NONE && why == NULL)
+            why = &code->modules[i].err;
+    }
+    if (why == NULL)
+        return true;
+    *err = *why;
+    return false;
+}
+
+static bool print_with_code(struct list *list, struct err *err)
+{
+    const struct profile *profile = list->input->profile;
+    uint8_t *is_shown = calloc(profile->n_functions, 1);
+    if (is_shown == NULL) {
+        err_fail_memory(err);
+        return false;
+    }
+    for (size_t i = 0; i < list->n_shown; i++)
+        is_shown[list->meant[i]->key.id] = 1;
+    bool ok = list_code_init(&list->code, profile, is_shown,
+                             options_flag(list->options, OPTION_INTEL), err) &&
+              (list->n_shown == 0 || has_any_code(list, err)) && print(list, err);
+    list_code_deinit(&list->code);
+    free(is_shown);
+    return ok;
 }
 
 static bool show_functions(struct list *list, const uint8_t *marks, struct err *err)
@@ -98,8 +146,7 @@ static bool show_functions(struct list *list, const uint8_t *marks, struct err *
     if (ok && list->n_shown == 0 && list->left_out != NULL)
         ok = refuse(list, err);
     else if (ok)
-        ok = options_flag(list->options, OPTION_JSON) ? list_print_json(list, err)
-                                                      : list_print_text(list, err);
+        ok = list->with_code ? print_with_code(list, err) : print(list, err);
     free(list->meant);
     return ok;
 }
@@ -107,11 +154,18 @@ static bool show_functions(struct list *list, const uint8_t *marks, struct err *
 static bool show(struct list *list, const uint8_t *marks, struct err *err)
 {
     const struct profile *profile = list->input->profile;
+    list->has_code = calloc(profile->n_functions, 1);
+    if (list->has_code == NULL) {
+        err_fail_memory(err);
+        return false;
+    }
+    code_weights_mark_known(profile, list->has_code);
     bool ok = summary_init(&list->functions, profile, SUMMARY_BY_FUNCTION, err) &&
               summary_init(&list->lines, profile, SUMMARY_BY_LINE, err) &&
               show_functions(list, marks, err);
     summary_deinit(&list->functions);
     summary_deinit(&list->lines);
+    free(list->has_code);
     return ok;
 }
 
@@ -143,8 +197,12 @@ int command_list(const struct options *options)
     struct input input;
     bool ok = input_load(options, &input, &err);
     if (ok) {
-        struct list list = {.options = options, .input = &input, .asked = options->name};
-        ok = rows_by_check(options, &input, SUMMARY_BY_LINE, &err) &&
+        struct list list = {.options = options,
+                            .input = &input,
+                            .asked = options->name,
+                            .with_code = options_flag(options, OPTION_ASM) ||
+                                         options_flag(options, OPTION_INTEL)};
+        ok = (list.with_code || rows_by_check(options, &input, SUMMARY_BY_LINE, &err)) &&
              (list.asked == NULL ? show(&list, NULL, &err) : show_asked(&list, &err));
     }
     input_unload(&input);

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "commands/list_code.h"
 #include "fold/summary.h"
 #include "options/options.h"
 #include "view/input.h"
@@ -26,6 +27,9 @@ struct list {
                                            shown, and has nothing to show           */
     size_t n_left_out;
     uint64_t left_out_self; /* of all these */
+    bool with_code;         /* --asm: instructions, and not lines                  */
+    uint8_t *has_code;      /* with it: by function, whether addresses are known   */
+    struct list_code code;  /* with it: of the functions shown                     */
 };
 
 /* Lines of a function that are of one file. */
@@ -46,6 +50,12 @@ bool list_has_lines(const struct list *list, uint32_t function);
 
 /* Whether a source was changed after the run began, so that its lines may be others. */
 bool list_source_is_newer(const struct list *list, const struct source *source);
+
+struct json;
+
+/* Of a function: its instructions, for programs (list_code_json.c). */
+MUST_CHECK bool list_code_json(const struct list *list, struct json *json, uint32_t function,
+                               struct err *err);
 
 /* For people (view/screen.h). */
 MUST_CHECK bool list_print_text(const struct list *list, struct err *err);

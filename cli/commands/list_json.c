@@ -42,20 +42,28 @@ static bool json_part(const struct list *list, struct json *json, const struct l
     return ok;
 }
 
-static bool json_function(const struct list *list, struct json *json, const struct summary_row *row,
-                          struct err *err)
+static bool json_parts(const struct list *list, struct json *json, uint32_t function,
+                       struct err *err)
 {
     struct list_part part = {.rows = NULL};
     bool ok = true;
+    json_key(json, "parts");
+    json_array_begin(json);
+    while (ok && list_part_next(list, function, &part))
+        ok = json_part(list, json, &part, err);
+    json_array_end(json);
+    return ok;
+}
+
+static bool json_function(const struct list *list, struct json *json, const struct summary_row *row,
+                          struct err *err)
+{
     json_object_begin(json);
     row_json_number(json, "self", row->self);
     row_json_number(json, "total", row->total);
     row_json_name(json, list->input->profile, SUMMARY_BY_FUNCTION, row->key);
-    json_key(json, "parts");
-    json_array_begin(json);
-    while (ok && list_part_next(list, row->key.id, &part))
-        ok = json_part(list, json, &part, err);
-    json_array_end(json);
+    bool ok = list->with_code ? list_code_json(list, json, row->key.id, err)
+                              : json_parts(list, json, row->key.id, err);
     json_object_end(json);
     return ok;
 }

@@ -11,31 +11,12 @@
  * From the line of the definition to a little behind the last one with samples; where there are none
  * for long, the middle is left out. What all lines shown are moved to the right by is left out, too:
  * a terminal has few columns. */
-#include "commands/list.h"
+#include "commands/list_text.h"
+
 #include "number.h"
-#include "view/cells.h"
-#include "view/name_fit.h"
-#include "view/width.h"
 
-#define CONTEXT 5u /* lines without samples shown on each side of what is left out */
-#define BEHIND 2u  /* ... after the last one                                       */
-#define TAB_COLUMNS 8u
-#define GAP 0u /* in place of a line's number: lines are left out */
-
-VECTOR_DEFINE(line_numbers, uint32_t)
-
-struct listing {
-    const struct list *list;
-    struct screen screen;
-    struct weight_style style;
-    bool has_percent;
-    uint64_t of_function;        /* what numbers of its lines are coloured by */
-    struct chars text;           /* of a line, while it is printed            */
-    struct source source;        /* of the part in work                       */
-    struct line_numbers numbers; /* to print, of the part in work       */
-    size_t indent;               /* columns that all of them have free  */
-    int number_columns;
-};
+#define BEHIND 2u /* lines shown after the last one with samples */
+#define GAP 0u    /* in place of a line's number: lines are left out */
 
 /* ---- which lines ----------------------------------------------------------------------------- */
 
@@ -44,9 +25,9 @@ static void between_push(struct listing *listing, uint32_t from, uint32_t to)
 {
     uint32_t n = to - from - 1;
     for (uint32_t line = from + 1; line < to; line++) {
-        if (n > 2 * CONTEXT + 1 && line == from + 1 + CONTEXT) {
+        if (n > 2 * LIST_CONTEXT + 1 && line == from + 1 + LIST_CONTEXT) {
             line_numbers_push(&listing->numbers, GAP);
-            line = to - CONTEXT;
+            line = to - LIST_CONTEXT;
         }
         if (line <= listing->source.lines.n)
             line_numbers_push(&listing->numbers, line);
@@ -58,7 +39,7 @@ static void numbers_make(struct listing *listing, const struct summary_row *rows
                          uint32_t definition)
 {
     uint32_t first = rows[0].key.line;
-    uint32_t before = first > CONTEXT ? first - CONTEXT - 1 : 0;
+    uint32_t before = first > LIST_CONTEXT ? first - LIST_CONTEXT - 1 : 0;
     bool has_source = listing->source.path[0] != '\0';
     if (definition != 0 && definition <= first)
         before = definition - 1;
@@ -80,7 +61,7 @@ static size_t lead_columns(struct text line)
     for (size_t i = 0; i < line.length; i++) {
         if (line.bytes[i] != ' ' && line.bytes[i] != '\t')
             return columns;
-        columns += line.bytes[i] == '\t' ? TAB_COLUMNS - columns % TAB_COLUMNS : 1;
+        columns += line.bytes[i] == '\t' ? LIST_TAB_COLUMNS - columns % LIST_TAB_COLUMNS : 1;
     }
     return SIZE_MAX; /* nothing but blanks */
 }
@@ -100,82 +81,20 @@ static void measure(struct listing *listing)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int weight_columns(const struct listing *listing)
-{
-    return listing->style.columns + (listing->has_percent ? PERCENT_COLUMNS + 1 : 0);
-}
-
-static void print_number(struct listing *listing, uint64_t weight)
-{
-    struct screen *screen = &listing->screen;
-    screen_heat(screen, part_of(weight, listing->of_function));
-    if (weight == 0) {
-        fprintf(screen->out, "%*s", weight_columns(listing), ".");
-    } else {
-        if (listing->has_percent) {
-            percent_print(screen->out, weight, listing->list->functions.weighed.all);
-            fputc(' ', screen->out);
-        }
-        weight_print(screen->out, listing->style, weight);
-    }
-    screen_style(screen, STYLE_PLAIN);
-    fputs("  ", screen->out);
-}
-
-/* Blanks for tabs, without the indentation. */
-static struct text text_expand(struct listing *listing, struct text line)
-{
-    struct chars *out = &listing->text;
-    size_t column = 0;
-    out->n = 0;
-    while (line.length > 0) {
-        struct glyph glyph = glyph_next(line);
-        if (*line.bytes == '\t')
-            glyph = (struct glyph){.bytes = "        ",
-                                   .n_bytes = TAB_COLUMNS - column % TAB_COLUMNS,
-                                   .n_taken = 1,
-                                   .columns = TAB_COLUMNS - column % TAB_COLUMNS};
-        chars_append(out, glyph.bytes, glyph.n_bytes);
-        column += glyph.columns;
-        line = text_from(line, glyph.n_taken);
-    }
-    struct text text = {.bytes = out->n > 0 ? out->items : "", .length = out->n};
-    return text_from(text, listing->indent < out->n ? listing->indent : out->n);
-}
-
-/* Cut on the right. */
-static void print_source(struct listing *listing, struct text line, size_t columns)
-{
-    struct screen *screen = &listing->screen;
-    struct text text = text_expand(listing, line);
-    if (text_columns(text) <= columns) {
-        screen_text(screen, text);
-        return;
-    }
-    struct text mark = screen_mark(screen);
-    columns -= text_columns(mark);
-    for (struct glyph glyph = glyph_next(text); glyph.columns <= columns;
-         glyph = glyph_next(text)) {
-        (void)fwrite(glyph.bytes, 1, glyph.n_bytes, screen->out);
-        columns -= glyph.columns;
-        text = text_from(text, glyph.n_taken);
-    }
-    screen_text(screen, mark);
-}
-
 static void print_line(struct listing *listing, const struct summary_row *row, uint32_t number)
 {
     struct screen *screen = &listing->screen;
-    size_t taken = 2 * ((size_t)weight_columns(listing) + 2) + (size_t)listing->number_columns + 2;
+    size_t taken =
+        2 * ((size_t)listing_weight_columns(listing) + 2) + (size_t)listing->number_columns + 2;
     struct text text = source_line(&listing->source, number);
-    print_number(listing, row == NULL ? 0 : row->self);
-    print_number(listing, row == NULL ? 0 : row->total);
+    listing_print_number(listing, row == NULL ? 0 : row->self);
+    listing_print_number(listing, row == NULL ? 0 : row->total);
     screen_style(screen, STYLE_DIM);
     fprintf(screen->out, "%*u", listing->number_columns, number);
     screen_style(screen, STYLE_PLAIN);
     if (text.length > 0) {
         fputs("  ", screen->out);
-        print_source(listing, text, columns_left(screen, taken));
+        listing_print_text(listing, text, columns_left(screen, taken));
     }
     fputc('\n', screen->out);
 }
@@ -183,8 +102,8 @@ static void print_line(struct listing *listing, const struct summary_row *row, u
 /* Samples of the function that no line is known of. */
 static void print_unknown(struct listing *listing, const struct summary_row *row)
 {
-    print_number(listing, row->self);
-    print_number(listing, row->total);
+    listing_print_number(listing, row->self);
+    listing_print_number(listing, row->total);
     print_remark(&listing->screen, "%*s  no line is known", listing->number_columns, "?");
 }
 
@@ -197,7 +116,8 @@ static void print_rows(struct listing *listing, const struct summary_row *rows, 
         uint32_t number = numbers->items[i];
         bool is_sampled = rows < end && rows->key.line == number;
         if (number == GAP)
-            print_remark(screen, "%*s", 2 * (weight_columns(listing) + 2) + listing->number_columns,
+            print_remark(screen, "%*s",
+                         2 * (listing_weight_columns(listing) + 2) + listing->number_columns,
                          "...");
         else
             print_line(listing, is_sampled ? rows : NULL, number);
@@ -207,31 +127,19 @@ static void print_rows(struct listing *listing, const struct summary_row *rows, 
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool print_path(struct listing *listing, struct text path)
-{
-    struct chars fitted = {0};
-    bool ok =
-        path_fit(&fitted, path, columns_left(&listing->screen, 0), screen_mark(&listing->screen));
-    if (ok)
-        screen_text(&listing->screen, (struct text){.bytes = fitted.items, .length = fitted.n});
-    fputc('\n', listing->screen.out);
-    chars_deinit(&fitted);
-    return ok;
-}
-
 /* Which file it is that is shown, and whether it can be the one that was compiled. */
 static bool print_file(struct listing *listing, struct text recorded, uint32_t last)
 {
     const struct source *source = &listing->source;
     struct screen *screen = &listing->screen;
     if (source->path[0] == '\0') {
-        bool ok =
-            print_path(listing, recorded.length > 0 ? recorded : text_make("[no source file]"));
+        bool ok = listing_print_path(listing, recorded.length > 0 ? recorded
+                                                                  : text_make("[no source file]"));
         if (recorded.length > 0)
             print_remark(screen, "it is not here; --source-path DIR says where the sources are");
         return ok;
     }
-    if (!print_path(listing, text_make(source->path)))
+    if (!listing_print_path(listing, text_make(source->path)))
         return false;
     if (!text_is(recorded, source->path)) {
         fputs("in place of ", screen->out);
@@ -244,17 +152,6 @@ static bool print_file(struct listing *listing, struct text recorded, uint32_t l
     else if (list_source_is_newer(listing->list, source))
         print_remark(screen, "changed after the run began: its lines may be others by now");
     return true;
-}
-
-static void print_heading(struct listing *listing)
-{
-    struct screen *screen = &listing->screen;
-    int columns = weight_columns(listing);
-    screen_style(screen, STYLE_HEADING);
-    fprintf(screen->out, "%*s  %*s  %*s", columns, "self", columns, "total",
-            listing->number_columns, "line");
-    screen_style(screen, STYLE_PLAIN);
-    fputc('\n', screen->out);
 }
 
 static bool part_print(struct listing *listing, const struct list_part *part, uint32_t definition)
@@ -273,7 +170,7 @@ static bool part_print(struct listing *listing, const struct list_part *part, ui
             return false;
         measure(listing);
     }
-    print_heading(listing);
+    listing_print_heading(listing, "line");
     print_rows(listing, rows, n);
     if (unknown != NULL)
         print_unknown(listing, unknown);
@@ -296,37 +193,27 @@ static bool part_show(struct listing *listing, const struct list_part *part, uin
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static void print_sum(struct listing *listing, const char *word, uint64_t weight)
-{
-    char text[32];
-    (void)weight_format(listing->style, weight, text, sizeof text);
-    fprintf(listing->screen.out, "%s %s (%.1f%%)", word, text,
-            100 * part_of(weight, listing->list->functions.weighed.all));
-}
-
 static bool function_show(struct listing *listing, const struct summary_row *row, struct err *err)
 {
     const struct profile *profile = listing->list->input->profile;
     const struct profile_function *function = &profile->functions[row->key.id];
     struct screen *screen = &listing->screen;
     struct list_part part = {.rows = NULL};
-    struct chars name = {0};
-    bool ok = true;
-    if (!name_fit(&name, summary_row_name(profile, SUMMARY_BY_FUNCTION, row->key),
-                  columns_left(screen, 0), screen_mark(screen))) {
+    fputc('\n', screen->out);
+    screen_style(screen, STYLE_HEADING);
+    bool ok = listing_print_name(listing, row->key.id, 0);
+    screen_style(screen, STYLE_PLAIN);
+    fputc('\n', screen->out);
+    if (!ok) {
         err_fail_memory(err);
         return false;
     }
-    fputc('\n', screen->out);
-    screen_style(screen, STYLE_HEADING);
-    screen_text(screen, (struct text){.bytes = name.items, .length = name.n});
-    screen_style(screen, STYLE_PLAIN);
-    fputc('\n', screen->out);
-    chars_deinit(&name);
-    print_sum(listing, "self", row->self);
-    print_sum(listing, ", total", row->total);
+    listing_print_sum(listing, "self", row->self);
+    listing_print_sum(listing, ", total", row->total);
     fputc('\n', screen->out);
     listing->of_function = row->total;
+    if (listing->list->with_code)
+        return list_code_show(listing, row, err);
     while (ok && list_part_next(listing->list, row->key.id, &part))
         ok = part_show(listing, &part, part.file == function->file ? function->line : 0, err);
     return ok;
@@ -336,10 +223,11 @@ static void print_left_out(struct listing *listing)
 {
     const struct list *list = listing->list;
     struct screen *screen = &listing->screen;
+    const char *what = list->asked != NULL ? "no lines are known for" : "no source is here for";
+    what = list->with_code ? "no addresses are known for" : what;
     if (list->left_out != NULL) {
         fputc('\n', screen->out);
-        print_sum(listing, list->asked != NULL ? "no lines are known for" : "no source is here for",
-                  list->left_out_self);
+        listing_print_sum(listing, what, list->left_out_self);
         fputs(" self in ", screen->out);
         screen_text(screen, summary_row_name(list->input->profile, SUMMARY_BY_FUNCTION,
                                              list->left_out->key));

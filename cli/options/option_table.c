@@ -202,6 +202,12 @@ const struct option_row option_table[N_OPTIONS] = {
                             .argument = "DIRS",
                             .commands = LIST,
                             .help = "folders of sources, as DIR:DIR; else this folder"},
+    [OPTION_ASM] = {.long_name = "asm",
+                    .commands = LIST,
+                    .help = "instructions instead, with the line each is of"},
+    [OPTION_INTEL] = {.long_name = "intel",
+                      .commands = LIST,
+                      .help = "the same as Intel writes them, not AT&T"},
     [OPTION_FOCUS] = {.long_name = "focus",
                       .argument = "REGEX",
                       .commands = VIEWS,
@@ -297,6 +303,7 @@ const struct command_row command_table[N_COMMANDS] = {
                       .examples =
                           "  sampler list                 the functions with most self, last run\n"
                           "  sampler list parse app.1234.sprofile\n"
+                          "  sampler list --asm parse\n"
                           "  sampler list --source-path ~/src/app 'Table::.*find'\n",
                       .takes_name = true,
                       .takes_newest = true},

@@ -1,8 +1,5 @@
 /* module.c - see module.h. The steps, in the order in which they may still help: DWARF names most,
- * the symbol tables name what is left, and what is exported under another name goes by that one.
- *
- * A program may have been built again since it ran. A file that is not the one that was mapped
- * is not used at all: wrong names are worse than none. */
+ * the symbol tables name what is left, and what is exported under another name goes by that one. */
 #include "names/module.h"
 
 #include <elfutils/libdw.h>
@@ -15,6 +12,7 @@
 #include "dwarf/index.h"
 #include "files/debug_file.h"
 #include "files/elf_file.h"
+#include "files/module_file.h"
 #include "names/dwarf_names.h"
 #include "names/symbols.h"
 #include "text.h"
@@ -65,41 +63,12 @@ __attribute__((format(printf, 2, 3))) static void problem_set(struct work *work,
 
 /* ---- the files ---- */
 
-/* Whether the file is the one that was mapped: by build id, else by what the system says of it. */
-static bool file_is_the_one(const struct recording_module *module, const struct elf_file *file)
-{
-    struct text build_id = elf_file_build_id(file);
-    if (module->build_id.length != 0)
-        return text_equal(module->build_id, build_id);
-    bool known = module->ino != 0 || module->size_bytes != 0 || module->mtime_s != 0;
-    return !known || (module->dev == (uint64_t)file->status.st_dev &&
-                      module->ino == (uint64_t)file->status.st_ino &&
-                      module->size_bytes == (uint64_t)file->status.st_size &&
-                      module->mtime_s == (uint64_t)file->status.st_mtim.tv_sec);
-}
-
 static void file_open(struct work *work)
 {
-    const struct recording_module *module = work->module;
     struct err err = ERR_INIT;
     char text[400];
-    if (module->image.length != 0) {
-        if (!elf_file_open_image(module->image.bytes, module->image.length, &work->file, &err))
-            problem_set(work, "its image in the recording: %s",
-                        err_describe(&err, text, sizeof text));
-        return;
-    }
-    if (memchr(module->path.bytes, 0, module->path.length) != NULL)
-        return; /* no path */
-    if (!elf_file_open(module->path.bytes, &work->file, &err)) {
+    if (!module_file_open(work->module, &work->file, &err))
         problem_set(work, "%s", err_describe(&err, text, sizeof text));
-    } else if (!file_is_the_one(module, work->file)) {
-        problem_set(work, "%s changed since the program ran (%s); its names are not used",
-                    module->path.bytes,
-                    module->build_id.length != 0 ? "another build id" : "another file or date");
-        elf_file_close(work->file);
-        work->file = NULL;
-    }
 }
 
 /* The file DWARF is read from, NULL if there is none. */
@@ -274,28 +243,14 @@ static void exported_names_use(struct work *work)
     symbols_deinit(&symbols);
 }
 
-static void symbols_load(struct work *work, struct symbols *symbols)
-{
-    bool done = true;
-    if (work->debug != NULL)
-        done = symbols_add_file(symbols, work->debug);
-    if (done && work->file != NULL && !symbols->has_symtab)
-        done = symbols_add_file(symbols, work->file);
-    symbols_finish(symbols);
-    if (done && work->file != NULL)
-        done = symbols_add_plt(symbols, work->file);
-    symbols_finish(symbols);
-    if (!done)
-        work->no_memory = true;
-}
-
 static void symbols_read(struct work *work)
 {
     if (!symbols_wanted(work))
         return;
     struct symbols symbols;
     symbols_init(&symbols, work->owner->arena);
-    symbols_load(work, &symbols);
+    if (!symbols_load(&symbols, work->file, work->debug))
+        work->no_memory = true;
     for (size_t i = 0; i < work->n && !work->no_memory; i++) {
         struct chain_frame *frame = outermost(work, &work->chains[i]);
         if (frame == NULL || frame->name == 0)

@@ -55,6 +55,11 @@ MUST_CHECK bool symbols_add_plt(struct symbols *symbols, const struct elf_file *
 /* For symbols_add_plt. `name` is kept. */
 MUST_CHECK bool symbols_add(struct symbols *symbols, const struct symbol *symbol);
 
+/* All names there are of a module: the tables of its debug file, else its own, then its PLT. Either file
+ * may be NULL. Finishes. */
+MUST_CHECK bool symbols_load(struct symbols *symbols, const struct elf_file *file,
+                             const struct elf_file *debug);
+
 /* Makes what was added so far known to lookups. May be called again after more was added. */
 void symbols_finish(struct symbols *symbols);
 

@@ -30,6 +30,7 @@ class Sprofile:
         profile = Sprofile()
         f = profile.function("f", "a.c", 10)
         profile.add([(f, 12), (f, 13, "part.h")], 1000000)     the stack, outermost first, and its time in ns
+    a frame is function, line, file of the line, address and flags; what comes last may be left out
         profile.write("x.sprofile")
     """
 
@@ -45,14 +46,15 @@ class Sprofile:
     def text(self, text):
         return self.id("texts", text.encode()) if text else 0
 
-    def function(self, name, file="", line=0, module=""):
-        module = self.id("modules", (self.text(module), 0, 0, 0)) if module else 0
+    def function(self, name, file="", line=0, module="", build_id=""):
+        module = self.id("modules", (self.text(module), self.text(build_id), 0, 0)) if module else 0
         return self.id("functions", (self.text(name), 0, self.text(file), line, 0, module))
 
     def add(self, frames, weight_ns):
         stack = 0
-        for function, line, *file in frames:
-            frame = self.id("frames", (function, line, 0, 0, 0, self.text(file[0]) if file else 0))
+        for function, line, *more in frames:
+            file, address, flags = (*more, *("", 0, 0)[len(more):])
+            frame = self.id("frames", (function, line, 0, flags, address, self.text(file)))
             stack = self.id("stacks", (stack, frame))
         self.samples.append((0, stack, 0, weight_ns))
 
