@@ -1,5 +1,5 @@
 /* list_code_json.c - instructions of functions for programs: view/row_json.h. */
-#include "commands/list.h"
+#include "list/list.h"
 #include "view/row_json.h"
 
 static void json_named_text(struct json *json, const char *key, struct text text)

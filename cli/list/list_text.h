@@ -2,7 +2,7 @@
 #ifndef SAMPLER_CLI_LIST_TEXT_H
 #define SAMPLER_CLI_LIST_TEXT_H
 
-#include "commands/list.h"
+#include "list/list.h"
 #include "vector.h"
 #include "view/cells.h"
 #include "view/screen.h"

@@ -11,7 +11,7 @@
  * From the line of the definition to a little behind the last one with samples; where there are none
  * for long, the middle is left out. What all lines shown are moved to the right by is left out, too:
  * a terminal has few columns. */
-#include "commands/list_text.h"
+#include "list/list_text.h"
 
 #include "number.h"
 

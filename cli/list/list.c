@@ -1,10 +1,10 @@
 /* list.c - sampler list: the source text of functions, or with --asm their instructions, with self and
  * total of each line, on the terminal or as JSON. */
-#include "commands/list.h"
+#include "list/list.h"
 
 #include <stdlib.h>
 
-#include "commands/commands.h"
+#include "list/command.h"
 #include "number.h"
 #include "select/match.h"
 #include "view/rows_by.h"

@@ -1,7 +1,7 @@
 /* list_part.c - lines by the function and the file they are of: see list.h. */
 #include <stdlib.h>
 
-#include "commands/list.h"
+#include "list/list.h"
 #include "number.h"
 
 static int place_compare(const void *a, const void *b)

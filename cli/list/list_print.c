@@ -1,5 +1,5 @@
 /* list_print.c - what rows of lines and of instructions have in common; see list_text.h. */
-#include "commands/list_text.h"
+#include "list/list_text.h"
 #include "view/name_fit.h"
 #include "view/width.h"
 

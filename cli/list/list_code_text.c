@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/list_text.h"
+#include "list/list_text.h"
 #include "number.h"
 #include "saturated.h"
 #include "text.h"

@@ -1,6 +1,6 @@
 /* list_code.c - see list_code.h. The addresses of all functions in a module are asked for at once: its
  * debug information is read once. */
-#include "commands/list_code.h"
+#include "list/list_code.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

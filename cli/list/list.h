@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-#include "commands/list_code.h"
 #include "fold/summary.h"
+#include "list/list_code.h"
 #include "options/options.h"
 #include "view/input.h"
 #include "view/source.h"

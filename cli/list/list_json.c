@@ -1,5 +1,5 @@
 /* list_json.c - functions and their lines for programs: view/row_json.h. */
-#include "commands/list.h"
+#include "list/list.h"
 #include "sink.h"
 #include "view/row_json.h"
 
