@@ -10,7 +10,6 @@
 
 int command_report(const struct options *options);
 int command_convert(const struct options *options);
-int command_diff(const struct options *options);
 int command_top(const struct options *options);
 int command_tree(const struct options *options);
 int command_dump(const struct options *options);

@@ -6,6 +6,7 @@
 
 #include "append.h"
 #include "commands/commands.h"
+#include "diff/command.h"
 #include "list/command.h"
 #include "options/messages.h"
 #include "report/files.h"

@@ -7,7 +7,7 @@
 
 static bool show(struct top *top, struct err *err)
 {
-    if (!rows_by_check(top->options, top->input, top->by, err) ||
+    if (!rows_by_check(top->input, top->by, err) ||
         !summary_init(&top->summary, top->input->profile, top->by, err))
         return false;
     if (options_is(top->options, OPTION_SORT, "total"))

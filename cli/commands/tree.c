@@ -15,7 +15,7 @@ static bool starts_mark(const struct tree *tree, const char *option, uint8_t *ma
     struct match match;
     bool ok = match_init(&match, option, tree->from, err) &&
               (match_mark_name(&match, tree->input->profile, marks, 1, err) ||
-               input_name_file(tree->options, err));
+               input_name_file(tree->input, err));
     match_deinit(&match);
     return ok;
 }
@@ -75,7 +75,7 @@ int command_tree(const struct options *options)
                             .by = rows_by(options),
                             .direction = is_up ? CALL_TREE_UP : CALL_TREE_DOWN,
                             .from = options->values[from]};
-        ok = rows_by_check(options, &input, tree.by, &err) &&
+        ok = rows_by_check(&input, tree.by, &err) &&
              (tree.from == NULL ? show(&tree, NULL, &err)
                                 : show_from(&tree, is_callers ? "--callers" : "--callees", &err));
     }

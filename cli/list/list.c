@@ -88,7 +88,7 @@ static bool refuse(const struct list *list, struct err *err)
             "profile was made",
             (int)min_u64(name.length, 60), name.bytes, (int)min_u64(module.length, 90),
             module.length > 0 ? module.bytes : "");
-    return input_name_file(list->options, err);
+    return input_name_file(list->input, err);
 }
 
 static bool print(const struct list *list, struct err *err)
@@ -174,7 +174,7 @@ static bool mark(const struct list *list, uint8_t *marks, struct err *err)
     struct match match;
     bool ok = match_init(&match, "list", list->asked, err) &&
               (match_mark_name(&match, list->input->profile, marks, 1, err) ||
-               input_name_file(list->options, err));
+               input_name_file(list->input, err));
     match_deinit(&match);
     return ok;
 }
@@ -202,7 +202,7 @@ int command_list(const struct options *options)
                             .asked = options->name,
                             .with_code = options_flag(options, OPTION_ASM) ||
                                          options_flag(options, OPTION_INTEL)};
-        ok = (list.with_code || rows_by_check(options, &input, SUMMARY_BY_LINE, &err)) &&
+        ok = (list.with_code || rows_by_check(&input, SUMMARY_BY_LINE, &err)) &&
              (list.asked == NULL ? show(&list, NULL, &err) : show_asked(&list, &err));
     }
     input_unload(&input);

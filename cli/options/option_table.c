@@ -14,7 +14,7 @@
 #define LIST BIT(COMMAND_LIST)
 #define DUMP BIT(COMMAND_DUMP)
 #define FORMATS BIT(COMMAND_FORMATS)
-#define VIEWS (TOP | TREE | LIST) /* take a part of a profile */
+#define VIEWS (DIFF | TOP | TREE | LIST) /* take a part of a profile */
 
 const struct option_row option_table[N_OPTIONS] = {
     [OPTION_FREQUENCY] = {.long_name = "frequency",
@@ -164,7 +164,7 @@ const struct option_row option_table[N_OPTIONS] = {
                    .argument = "WHAT",
                    .words = "function|line|file|module|thread|process|command|label",
                    .fallback = "function",
-                   .commands = TOP | TREE,
+                   .commands = DIFF | TOP | TREE,
                    .help = "line, file, module, thread, process, command, label"},
     [OPTION_SORT] = {.long_name = "sort",
                      .argument = "HOW",
@@ -178,7 +178,7 @@ const struct option_row option_table[N_OPTIONS] = {
                      .fallback = "20",
                      .unit = "rows",
                      .most = 1000000,
-                     .commands = TOP | LIST,
+                     .commands = DIFF | TOP | LIST,
                      .help = "rows (list: functions) to show, 0: all"},
     [OPTION_UP] = {.long_name = "up",
                    .commands = TREE,
@@ -208,6 +208,22 @@ const struct option_row option_table[N_OPTIONS] = {
     [OPTION_INTEL] = {.long_name = "intel",
                       .commands = LIST,
                       .help = "the same as Intel writes them, not AT&T"},
+    [OPTION_AGAINST] = {.long_name = "against",
+                        .argument = "AFTER",
+                        .begins_side = true,
+                        .commands = DIFF,
+                        .help = "files from here on are the runs after, those before it before"},
+    [OPTION_TOTAL] = {.long_name = "total",
+                      .commands = DIFF,
+                      .help = "compare what rows took with all they called"},
+    [OPTION_NORMALIZE] = {.long_name = "normalize",
+                          .commands = DIFF,
+                          .help = "as if all runs had taken equally long"},
+    [OPTION_FAIL_OVER] = {.long_name = "fail-over",
+                          .argument = "PERCENT",
+                          .percent = true,
+                          .commands = DIFF,
+                          .help = "exit with 1 if something grew by more of the whole"},
     [OPTION_FOCUS] = {.long_name = "focus",
                       .argument = "REGEX",
                       .commands = VIEWS,
@@ -243,7 +259,7 @@ const struct option_row option_table[N_OPTIONS] = {
                    .commands = VIEWS,
                    .help = "only until then"},
     [OPTION_STRICT] = {.long_name = "strict",
-                       .commands = CONVERT | DIFF | VIEWS,
+                       .commands = CONVERT | VIEWS,
                        .help = "a damaged part of the input is an error"},
     [OPTION_QUIET] = {.long_name = "quiet",
                       .short_name = 'q',
@@ -276,9 +292,12 @@ const struct command_row command_table[N_COMMANDS] = {
                              "  sampler convert a.folded b.folded -o both.folded\n",
                          .takes_newest = true},
     [COMMAND_DIFF] = {.name = "diff",
-                      .usage = "BEFORE AFTER -o X.diff.folded",
-                      .about = "Put two profiles side by side, stack by stack.",
-                      .examples = "  sampler diff old.folded new.folded -o change.diff.folded\n",
+                      .usage = "BEFORE... [--against AFTER...]",
+                      .about = "What changed from one run to another, and what of it is chance.",
+                      .examples =
+                          "  sampler diff old.sprofile new.sprofile\n"
+                          "  sampler diff old*.sprofile --against new*.sprofile   several runs\n"
+                          "  sampler diff old.folded new.folded -o change.diff.folded\n",
                       .least_operands = 2},
     [COMMAND_TOP] = {.name = "top",
                      .usage = "[FILE]...",

@@ -107,13 +107,14 @@ static bool number_parse(const char *text, uint64_t *out)
     return true;
 }
 
-/* Digits with at most one point among them, and less than 1e9. */
-static bool decimal_is_good(const char *text)
+/* Digits with at most one point among them, and less than 1e9; `end` may follow. */
+static bool decimal_is_good(const char *text, const char *end)
 {
     size_t n_whole = strspn(text, "0123456789");
     size_t n_point = text[n_whole] == '.';
     size_t n_fraction = strspn(text + n_whole + n_point, "0123456789");
-    return n_whole <= 9 && n_whole + n_fraction > 0 && text[n_whole + n_point + n_fraction] == '\0';
+    const char *rest = text + n_whole + n_point + n_fraction;
+    return n_whole <= 9 && n_whole + n_fraction > 0 && (*rest == '\0' || strcmp(rest, end) == 0);
 }
 
 /* Of a good decimal; by hand, since strtod goes by the locale. */
@@ -123,7 +124,7 @@ static double decimal(const char *text)
     double weight = 1;
     for (; *text >= '0' && *text <= '9'; text++)
         value = value * 10 + (*text - '0');
-    for (text += *text == '.'; *text != '\0'; text++)
+    for (text += *text == '.'; *text >= '0' && *text <= '9'; text++)
         value += (*text - '0') * (weight /= 10);
     return value;
 }
@@ -146,10 +147,10 @@ static bool value_check(enum option_id id, const char *origin, const char *value
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
                         "%s: '%.60s' is not a whole number from %llu to %llu", origin, value,
                         (unsigned long long)row->least, (unsigned long long)row->most);
-    if (row->seconds && value[0] != '\0' && !decimal_is_good(value))
+    if (row->seconds && value[0] != '\0' && !decimal_is_good(value, ""))
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
                         "%s: '%.60s' is not a number of seconds, such as 2.5", origin, value);
-    if (row->percent && value[0] != '\0' && (!decimal_is_good(value) || decimal(value) > 100))
+    if (row->percent && value[0] != '\0' && (!decimal_is_good(value, "%") || decimal(value) > 100))
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
                         "%s: '%.60s' is not a percentage from 0 to 100, such as 0.5", origin,
                         value);
@@ -219,6 +220,13 @@ static bool take_value(struct scan *scan, enum option_id id, const char *origin,
             return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s needs a value: %s", origin,
                             row->argument);
         attached = scan->argv[scan->next++];
+    }
+    if (row->begins_side) {
+        if (out->given[id])
+            return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s is given twice", origin);
+        char *word = scan->argv[scan->next - 1]; /* the value is its end, or all of it */
+        out->n_first = out->n_operands;
+        out->operands[out->n_operands++] = word + (attached - word);
     }
     return value_set(out, id, origin, attached, err);
 }

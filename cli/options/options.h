@@ -64,6 +64,10 @@ enum option_id {
     OPTION_SOURCE_PATH,
     OPTION_ASM,
     OPTION_INTEL,
+    OPTION_AGAINST,
+    OPTION_TOTAL,
+    OPTION_NORMALIZE,
+    OPTION_FAIL_OVER,
     OPTION_FOCUS,
     OPTION_IGNORE,
     OPTION_HIDE,
@@ -89,7 +93,8 @@ struct option_row {
     uint32_t commands;       /* bit 1 << command_id for each that takes it                       */
     char short_name;         /* 'F'; 0: none                                                     */
     bool seconds;            /* the value is a number of seconds, with or without a fraction      */
-    bool percent;            /* the same of percents                                              */
+    bool percent;            /* the same of percents; "%" may follow                              */
+    bool begins_side;        /* its value is an operand, and divides them: options.n_first        */
     bool repeats;            /* may be given several times; all values are kept                  */
     bool for_capture;        /* sampler-run hands it to the library through `environment`        */
 };
@@ -120,6 +125,7 @@ struct options {
     const char *name; /* FUNC of a command that takes_name; NULL: none (main.c sets it)          */
     char **operands;  /* borrowed from argv, NULL after the last                                 */
     size_t n_operands;
+    size_t n_first; /* with an option that begins_side: those before it                          */
     bool help;    /* --help was given: nothing else was checked                                  */
     bool version; /* --version was given: nothing else was checked                               */
 };

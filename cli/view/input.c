@@ -52,23 +52,24 @@ static void profiles_deinit(struct profiles *profiles)
     free(profiles->items);
 }
 
-static bool load_all(const struct options *options, struct profiles *profiles, struct err *err)
+static bool load_all(const struct options *options, char *const *paths, size_t n,
+                     struct profiles *profiles, struct err *err)
 {
-    char **recordings = calloc(options->n_operands + 1, sizeof *recordings);
+    char **recordings = calloc(n + 1, sizeof *recordings);
     size_t n_recordings = 0;
     if (recordings == NULL)
         return err_fail_memory(err);
-    for (size_t i = 0; i < options->n_operands; i++)
-        if (path_is_recording(options->operands[i]))
-            recordings[n_recordings++] = options->operands[i];
+    for (size_t i = 0; i < n; i++)
+        if (path_is_recording(paths[i]))
+            recordings[n_recordings++] = paths[i];
     bool ok = n_recordings == 0 ||
               recordings_load_profile(options, recordings, n_recordings, &profiles->items[0], err);
     profiles->n = ok && n_recordings > 0;
     free(recordings);
-    for (size_t i = 0; ok && i < options->n_operands; i++) {
-        if (path_is_recording(options->operands[i]))
+    for (size_t i = 0; ok && i < n; i++) {
+        if (path_is_recording(paths[i]))
             continue;
-        ok = load_file(options->operands[i], options, &profiles->items[profiles->n], err);
+        ok = load_file(paths[i], options, &profiles->items[profiles->n], err);
         profiles->n += ok;
     }
     return ok;
@@ -98,10 +99,11 @@ static bool weigh(const struct profile *profile, uint64_t *weight, struct err *e
 }
 
 /* Takes `all`. */
-static bool select_part(const struct options *options, const struct selection *selection,
-                        struct profile *all, struct input *out, struct err *err)
+static bool select_part(const struct selection *selection, struct profile *all, struct input *out,
+                        struct err *err)
 {
-    *out = (struct input){.profile = all, .is_part = !selection_is_all(selection)};
+    out->profile = all;
+    out->is_part = !selection_is_all(selection);
     if (!weigh(all, &out->whole, err))
         return false;
     if (!out->is_part)
@@ -111,25 +113,31 @@ static bool select_part(const struct options *options, const struct selection *s
     if (ok)
         return true;
     out->profile = NULL;
-    return input_name_file(options, err);
+    return input_name_file(out, err);
 }
 
-bool input_name_file(const struct options *options, struct err *err)
+bool input_name_file(const struct input *input, struct err *err)
 {
-    return options->n_operands != 1 ? false : err_name_file(err, options->operands[0]);
+    return input->path == NULL ? false : err_name_file(err, input->path);
 }
 
-bool input_load(const struct options *options, struct input *out, struct err *err)
+bool input_load_files(const struct options *options, char *const *paths, size_t n,
+                      struct input *out, struct err *err)
 {
     struct selection selection = selection_from(options);
     struct profiles profiles;
     struct profile *all = NULL;
-    *out = (struct input){.profile = NULL};
-    if (!selection_check(&selection, err) || !profiles_init(&profiles, options->n_operands, err))
+    *out = (struct input){.path = n == 1 ? paths[0] : NULL};
+    if (!selection_check(&selection, err) || !profiles_init(&profiles, n, err))
         return false;
-    bool ok = load_all(options, &profiles, err) && merge_all(&profiles, &all, err);
+    bool ok = load_all(options, paths, n, &profiles, err) && merge_all(&profiles, &all, err);
     profiles_deinit(&profiles);
-    return ok && select_part(options, &selection, all, out, err);
+    return ok && select_part(&selection, all, out, err);
+}
+
+bool input_load(const struct options *options, struct input *out, struct err *err)
+{
+    return input_load_files(options, options->operands, options->n_operands, out, err);
 }
 
 int view_status(bool ok, const struct err *err)

@@ -33,23 +33,27 @@ static const char *unit_word(enum profile_unit unit)
     return "samples";
 }
 
-void row_json_head(struct json *json, const struct profile *profile, enum summary_by by,
-                   const struct weighed *weighed)
+void row_json_unit(struct json *json, enum summary_by by, enum profile_unit unit,
+                   struct text measure)
 {
     json_key(json, "by");
     json_cstring(json, rows_by_word(by));
     json_key(json, "unit");
-    json_cstring(json, unit_word(weighed->unit));
-    text_or_nothing(json, "measure", profile_text(profile, weighed->measure));
+    json_cstring(json, unit_word(unit));
+    text_or_nothing(json, "measure", measure);
+}
+
+void row_json_head(struct json *json, const struct profile *profile, enum summary_by by,
+                   const struct weighed *weighed)
+{
+    row_json_unit(json, by, weighed->unit, profile_text(profile, weighed->measure));
     row_json_number(json, "total", weighed->all);
     row_json_number(json, "idle", weighed->idle);
 }
 
-void row_json_name(struct json *json, const struct profile *profile, enum summary_by by,
-                   struct summary_key key)
+void row_json_place(struct json *json, const struct profile *profile, enum summary_by by,
+                    struct summary_key key)
 {
-    json_key(json, "name");
-    json_text(json, summary_row_name(profile, by, key));
     if (by != SUMMARY_BY_FUNCTION && by != SUMMARY_BY_LINE)
         return;
     const struct profile_function *function = &profile->functions[key.id];
@@ -58,4 +62,12 @@ void row_json_name(struct json *json, const struct profile *profile, enum summar
     if (line != 0)
         row_json_number(json, "line", line);
     text_or_nothing(json, "module", profile_text(profile, profile->modules[function->module].path));
+}
+
+void row_json_name(struct json *json, const struct profile *profile, enum summary_by by,
+                   struct summary_key key)
+{
+    json_key(json, "name");
+    json_text(json, summary_row_name(profile, by, key));
+    row_json_place(json, profile, by, key);
 }

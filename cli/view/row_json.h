@@ -6,11 +6,19 @@
 #include "fold/summary.h"
 #include "text/json_write.h"
 
-/* "by", "unit", "measure", "total", "idle". */
+/* "by", "unit", "measure". */
+void row_json_unit(struct json *json, enum summary_by by, enum profile_unit unit,
+                   struct text measure);
+
+/* That, "total", "idle". */
 void row_json_head(struct json *json, const struct profile *profile, enum summary_by by,
                    const struct weighed *weighed);
 
-/* "name", and of a function or line "file", "line", "module". */
+/* Of a function or line "file", "line", "module". */
+void row_json_place(struct json *json, const struct profile *profile, enum summary_by by,
+                    struct summary_key key);
+
+/* "name", and the place. */
 void row_json_name(struct json *json, const struct profile *profile, enum summary_by by,
                    struct summary_key key);
 

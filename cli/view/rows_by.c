@@ -33,11 +33,10 @@ const char *rows_by_word(enum summary_by by)
     return by_table[by].word;
 }
 
-bool rows_by_check(const struct options *options, const struct input *input, enum summary_by by,
-                   struct err *err)
+bool rows_by_check(const struct input *input, enum summary_by by, struct err *err)
 {
     if (summary_is_known(input->profile, by))
         return true;
     err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "holds no %s", by_table[by].missing);
-    return input_name_file(options, err);
+    return input_name_file(input, err);
 }

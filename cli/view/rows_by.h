@@ -13,7 +13,6 @@ enum summary_by rows_by(const struct options *options);
 const char *rows_by_word(enum summary_by by);
 
 /* ERR_UNSUPPORTED: the profile holds none of these; says which file would. */
-MUST_CHECK bool rows_by_check(const struct options *options, const struct input *input,
-                              enum summary_by by, struct err *err);
+MUST_CHECK bool rows_by_check(const struct input *input, enum summary_by by, struct err *err);
 
 #endif

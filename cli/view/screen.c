@@ -129,8 +129,8 @@ bool screen_close(struct screen *screen, struct err *err)
 void screen_style(struct screen *screen, enum screen_style style)
 {
     static const char *const codes[N_STYLES] = {
-        [STYLE_PLAIN] = "0", [STYLE_HEADING] = "1", [STYLE_HOT] = "1;31",
-        [STYLE_WARM] = "33", [STYLE_DIM] = "2;37",  [STYLE_BAR] = "31"};
+        [STYLE_PLAIN] = "0",  [STYLE_HEADING] = "1", [STYLE_HOT] = "1;31", [STYLE_WARM] = "33",
+        [STYLE_DIM] = "2;37", [STYLE_BAR] = "31",    [STYLE_LESS] = "32"};
     if (screen->has_color)
         fprintf(screen->out, "\033[%sm", codes[style]);
 }

@@ -25,6 +25,7 @@ enum screen_style {
     STYLE_WARM, /* some   */
     STYLE_DIM,  /* little */
     STYLE_BAR,
+    STYLE_LESS, /* than before */
     N_STYLES
 };
 

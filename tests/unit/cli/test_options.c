@@ -107,7 +107,7 @@ static void seconds_become_nanoseconds(void **state)
 static void percentages(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"x", "-1", "100.1", "1%", ".", "1e1", "nan"};
+    static const char *const bad[] = {"x", "-1", "100.1", "1%%", "1 %", "%", ".", "1e1", "nan"};
     struct options options;
     struct err err;
     assert_true(parse(COMMAND_TREE, WORDS("x"), &options, &err));
@@ -118,6 +118,8 @@ static void percentages(void **state)
     assert_true(options_percent(&options, OPTION_MIN) == 100);
     assert_true(parse(COMMAND_TREE, WORDS("--min", "12.5", "x"), &options, &err));
     assert_true(options_percent(&options, OPTION_MIN) == 12.5);
+    assert_true(parse(COMMAND_TREE, WORDS("--min", "2.5%", "x"), &options, &err));
+    assert_true(options_percent(&options, OPTION_MIN) == 2.5);
     for (size_t i = 0; i < N_ELEMENTS(bad); i++) {
         assert_false(parse(COMMAND_TREE, WORDS("--min", bad[i], "x"), &options, &err));
         assert_non_null(strstr(err.text, "not a percentage from 0 to 100"));
@@ -134,6 +136,31 @@ static void the_command_keeps_its_own_options(void **state)
     assert_string_equal(options.operands[1], "-q");
     assert_string_equal(options.operands[2], "--");
     assert_int_equal(options.n_outputs, 0);
+}
+
+/* --against: its word is the first of the second part, wherever options stand. */
+static void operands_in_two_parts(void **state)
+{
+    (void)state;
+    struct options options;
+    struct err err;
+    assert_true(parse(COMMAND_DIFF,
+                      WORDS("-n", "3", "a", "-q", "b", "--against", "c", "--json", "d"), &options,
+                      &err));
+    assert_int_equal(options.n_operands, 4);
+    assert_int_equal(options.n_first, 2);
+    assert_string_equal(options.operands[1], "b");
+    assert_string_equal(options.operands[2], "c");
+    assert_string_equal(options.operands[3], "d");
+    assert_null(options.operands[4]);
+    assert_true(parse(COMMAND_DIFF, WORDS("--against=a", "b"), &options, &err));
+    assert_int_equal(options.n_first, 0);
+    assert_string_equal(options.operands[0], "a");
+    assert_string_equal(options.operands[1], "b");
+    assert_false(parse(COMMAND_DIFF, WORDS("a", "--against"), &options, &err));
+    assert_false(parse(COMMAND_DIFF, WORDS("a", "--against", ""), &options, &err));
+    assert_false(
+        parse(COMMAND_DIFF, WORDS("a", "--against", "b", "--against", "c"), &options, &err));
 }
 
 static void operands_and_options_mix_elsewhere(void **state)
@@ -488,6 +515,7 @@ int main(void)
         cmocka_unit_test_setup(seconds_become_nanoseconds, clear_environment),
         cmocka_unit_test_setup(percentages, clear_environment),
         cmocka_unit_test_setup(the_command_keeps_its_own_options, clear_environment),
+        cmocka_unit_test_setup(operands_in_two_parts, clear_environment),
         cmocka_unit_test_setup(operands_and_options_mix_elsewhere, clear_environment),
         cmocka_unit_test_setup(a_flag_of_the_environment_is_0_or_1, clear_environment),
         cmocka_unit_test_setup(the_environment_comes_before_the_default, clear_environment),

@@ -1,11 +1,9 @@
-/* compare.c - sampler convert, sampler diff: profiles in, one profile out. Outputs are checked
- * before the first input is read, as reading may take long. */
+/* convert.c - sampler convert: profiles in, one profile out. Outputs are checked before the first input
+ * is read, as reading may take long. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "commands/commands.h"
-#include "fold/diff.h"
-#include "formats/folded/folded.h"
 #include "model/merge.h"
 #include "options/messages.h"
 #include "options/outputs.h"
@@ -54,28 +52,13 @@ static void inputs_unload(struct inputs *inputs)
     free(inputs->profiles);
 }
 
-/* The format of an output, NULL with *err where there is none. A diff has two numbers for each
- * stack, which most formats cannot hold. */
-static const struct format *output_format(const struct options *options, const char *path,
-                                          struct err *err)
-{
-    if (options->command != COMMAND_DIFF)
-        return format_for_writing(path, options->values[OPTION_FORMAT], err);
-    const struct format *format = path_is_stream(path) ? &format_diff_folded : format_by_path(path);
-    if (format != NULL && format->write != NULL && (format->keeps & KEEPS_ALL_KINDS) != 0)
-        return format;
-    err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
-             "%.100s: not a file for two numbers of each stack; take FILE.diff.folded", path);
-    return NULL;
-}
-
 /* To every -o, each in its format. */
 static bool save(const struct options *options, const struct profile *profile, struct err *err)
 {
     for (size_t i = 0; i < options->n_outputs; i++) {
         struct save_request request = {
             .profile = profile, .options = options, .path = options->outputs[i]};
-        request.format = output_format(options, request.path, err);
+        request.format = format_for_writing(request.path, options->values[OPTION_FORMAT], err);
         if (request.format == NULL || !profile_save(&request, err))
             return false;
     }
@@ -86,10 +69,9 @@ static bool save(const struct options *options, const struct profile *profile, s
 static int check_outputs(const struct options *options, struct err *err)
 {
     if (options->n_outputs == 0)
-        err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "%s: no output; name one with -o FILE",
-                 command_table[options->command].name);
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "convert: no output; name one with -o FILE");
     for (size_t i = 0; i < options->n_outputs && err->code == ERR_NONE; i++)
-        (void)output_format(options, options->outputs[i], err);
+        (void)format_for_writing(options->outputs[i], options->values[OPTION_FORMAT], err);
     if (err->code == ERR_NONE)
         return 0;
     complain("sampler", err);
@@ -122,27 +104,5 @@ int command_convert(const struct options *options)
              save(options, merged, &err);
         profile_destroy(merged);
     }
-    return finish(&inputs, ok, &err);
-}
-
-int command_diff(const struct options *options)
-{
-    struct err err = ERR_INIT;
-    struct inputs inputs = {0};
-    int status = check_outputs(options, &err);
-    if (status != 0)
-        return status;
-    if (options->n_operands != 2) {
-        fputs("sampler: diff takes two files, BEFORE and AFTER\n", stderr);
-        return 2;
-    }
-    struct format_options format_options = format_options_from(options);
-    struct format_notes notes = notes_to_stderr("diff");
-    struct profile *diff = NULL;
-    bool ok = inputs_load(options, &inputs, &err) &&
-              profile_diff(inputs.profiles[0], inputs.profiles[1], format_options.count_ns, &notes,
-                           &diff, &err) &&
-              save(options, diff, &err);
-    profile_destroy(diff);
     return finish(&inputs, ok, &err);
 }
