@@ -87,7 +87,7 @@ def refusals(_scratch):
             (("--callees", "nobody", "x.sprofile"), 1, "x.sprofile", "--callees 'nobody'"),
             (("--callees", "f(", "a.folded"), 2, "--callees 'f('", "regular expression"),
             (("--by", "module", "a.folded"), 1, "no modules", ".sprofile"),
-            (("--min", "1%", "a.folded"), 2, "--min", "percentage")):
+            (("--min", "1%%", "a.folded"), 2, "--min", "percentage")):
         result = sampler("tree", *words)
         check_one_line(result, status, *wanted)
         check_equal(result.stdout, b"", "stdout of %r" % (words,))
