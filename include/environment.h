@@ -15,7 +15,7 @@
  *   SAMPLER_UNWINDER       table, libunwind or fp                          table
  *   SAMPLER_FOLLOW         all: children by fork and exec too;             all
  *                          none: this process only
- *   SAMPLER_QUIET          1: no closing line                              0
+ *   SAMPLER_QUIET          1: no closing lines                             0
  *   SAMPLER_KEEP           1: keep the recording                           0
  *   SAMPLER_PAUSED         1: begin stopped                                0
  *   SAMPLER_DELAY          seconds until sampling begins                   0

@@ -22,7 +22,7 @@ extern "C" {
 
 /* Resume and stop sampling for the whole process; no effect if it is in that state already. Return
  * 0, or -1 when there is no profiler. What the process uses while stopped is in no sample, nor is
- * it reported as missing: the closing line states how long sampling was on. With SAMPLER_PAUSED=1
+ * it reported as missing: the closing lines state how long sampling was on. With SAMPLER_PAUSED=1
  * (sampler-run --paused) a program begins stopped. */
 #define SAMPLER_DECLARE_START int sampler_start(void)
 #define SAMPLER_DECLARE_STOP int sampler_stop(void)

@@ -1,12 +1,14 @@
 /* convert.c - sampler convert: profiles in, one profile out. Outputs are checked before the first input
  * is read, as reading may take long. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "commands/commands.h"
 #include "model/merge.h"
+#include "options/format_names.h"
 #include "options/messages.h"
-#include "options/outputs.h"
 #include "registry/registry.h"
 #include "report/files.h"
 #include "report/save.h"
@@ -52,12 +54,71 @@ static void inputs_unload(struct inputs *inputs)
     free(inputs->profiles);
 }
 
-/* To every -o, each in its format. */
-static bool save(const struct options *options, const struct profile *profile, struct err *err)
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+struct outputs {
+    const struct options *options;
+    char named[PATH_MAX]; /* after the first input, where there is no -o; else ""  */
+};
+
+static size_t outputs_n(const struct outputs *outputs)
 {
-    for (size_t i = 0; i < options->n_outputs; i++) {
-        struct save_request request = {
-            .profile = profile, .options = options, .path = options->outputs[i]};
+    return outputs->named[0] != '\0' ? 1 : outputs->options->n_outputs;
+}
+
+static const char *output_path(const struct outputs *outputs, size_t i)
+{
+    return outputs->named[0] != '\0' ? outputs->named : outputs->options->outputs[i];
+}
+
+/* A name nobody chose must not cost a file that is read. */
+static bool output_is_input(const char *path, const struct options *options)
+{
+    struct stat output, input;
+    if (stat(path, &output) != 0)
+        return false;
+    for (size_t i = 0; i < options->n_operands; i++)
+        if (stat(options->operands[i], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino)
+            return true;
+    return false;
+}
+
+static bool output_name(struct outputs *outputs, struct err *err)
+{
+    const struct options *options = outputs->options;
+    outputs->named[0] = '\0';
+    if (options->n_outputs > 0)
+        return true;
+    if (!format_output_of(options->operands[0], options->values[OPTION_FORMAT], outputs->named,
+                          sizeof outputs->named, err))
+        return false;
+    return !output_is_input(outputs->named, options) ||
+           err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                    "%.100s: is the input; name the output with -o FILE or its format with -f",
+                    outputs->named);
+}
+
+static void tell_wrote(void *context, const char *path)
+{
+    const struct outputs *outputs = context;
+    char line[PATH_MAX + 16];
+    if (outputs->named[0] == '\0' || options_flag(outputs->options, OPTION_QUIET))
+        return; /* it is where it was asked for */
+    snprintf(line, sizeof line, "wrote %s", path);
+    tell("sampler", line);
+}
+
+/* To every output, each in its format. */
+static bool save(struct outputs *outputs, const struct profile *profile, struct err *err)
+{
+    const struct options *options = outputs->options;
+    for (size_t i = 0; i < outputs_n(outputs); i++) {
+        struct save_request request = {.profile = profile,
+                                       .options = options,
+                                       .path = output_path(outputs, i),
+                                       .wrote = tell_wrote,
+                                       .context = outputs};
         request.format = format_for_writing(request.path, options->values[OPTION_FORMAT], err);
         if (request.format == NULL || !profile_save(&request, err))
             return false;
@@ -66,13 +127,13 @@ static bool save(const struct options *options, const struct profile *profile, s
 }
 
 /* 0, or 2 after saying what is wrong with the command line. */
-static int check_outputs(const struct options *options, struct err *err)
+static int check_outputs(struct outputs *outputs, struct err *err)
 {
-    if (options->n_outputs == 0)
-        err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "convert: no output; name one with -o FILE");
-    for (size_t i = 0; i < options->n_outputs && err->code == ERR_NONE; i++)
-        (void)format_for_writing(options->outputs[i], options->values[OPTION_FORMAT], err);
-    if (err->code == ERR_NONE)
+    bool ok = output_name(outputs, err);
+    for (size_t i = 0; ok && i < outputs_n(outputs); i++)
+        ok = format_for_writing(output_path(outputs, i), outputs->options->values[OPTION_FORMAT],
+                                err) != NULL;
+    if (ok)
         return 0;
     complain("sampler", err);
     return 2;
@@ -90,18 +151,19 @@ int command_convert(const struct options *options)
 {
     struct err err = ERR_INIT;
     struct inputs inputs = {0};
-    int status = check_outputs(options, &err);
+    struct outputs outputs = {.options = options};
+    int status = check_outputs(&outputs, &err);
     if (status != 0)
         return status;
     bool ok = inputs_load(options, &inputs, &err);
     if (ok && inputs.n == 1) {
-        ok = save(options, inputs.profiles[0], &err);
+        ok = save(&outputs, inputs.profiles[0], &err);
     } else if (ok) {
         struct profile *merged = NULL;
         struct format_notes notes = notes_to_stderr("merging");
         ok = profile_merge((const struct profile *const *)inputs.profiles, inputs.n, &notes,
                            &merged, &err) &&
-             save(options, merged, &err);
+             save(&outputs, merged, &err);
         profile_destroy(merged);
     }
     return finish(&inputs, ok, &err);

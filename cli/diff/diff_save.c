@@ -3,7 +3,7 @@
 #include "diff/diff.h"
 #include "fold/diff.h"
 #include "formats/folded/folded.h"
-#include "options/outputs.h"
+#include "options/format_names.h"
 #include "registry/registry.h"
 #include "report/files.h"
 #include "report/save.h"

@@ -1,7 +1,9 @@
 /* format_names.c - see format_names.h. */
 #include "options/format_names.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "append.h"
 #include "options/options.h"
@@ -41,8 +43,8 @@ const char *format_default_output(const char *name)
     return row == NULL ? NULL : row->output;
 }
 
-/* Of .folded and .diff.folded the longer one says more. */
-static const char *by_path(const char *path)
+/* Of .folded and .diff.folded the longer one says more. `length` is that of the extension. */
+static const char *by_path(const char *path, size_t *length)
 {
     const char *best = NULL;
     size_t best_length = 0;
@@ -54,12 +56,23 @@ static const char *by_path(const char *path)
             }
         }
     }
+    *length = best_length;
     return best;
+}
+
+bool path_is_stream(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
 }
 
 const char *format_name_for_writing(const char *path, const char *name, struct err *err)
 {
-    const char *found = name != NULL ? by_name(name) : by_path(path);
+    size_t length = 0;
+    const char *found = name != NULL ? by_name(name) : by_path(path, &length);
+    if (found == NULL && name == NULL && path_is_stream(path))
+        found = "folded";
     if (found != NULL)
         return found;
     char names[256] = "";
@@ -76,4 +89,22 @@ const char *format_name_for_writing(const char *path, const char *name, struct e
     else
         err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--format: '%.60s' is none of %s", name, names);
     return NULL;
+}
+
+bool format_output_of(const char *input, const char *name, char *out, size_t out_bytes,
+                      struct err *err)
+{
+    const char *format = format_name_for_writing("-", name, err);
+    const struct format_name *row = format != NULL ? row_by_name(format) : NULL;
+    if (row == NULL)
+        return false;
+    const char *slash = strrchr(input, '/');
+    const char *base = slash != NULL ? slash + 1 : input;
+    size_t extension_length = 0;
+    size_t length = strlen(base);
+    if (by_path(base, &extension_length) != NULL)
+        length -= extension_length + 1;
+    int n = snprintf(out, out_bytes, "%.*s.%s", (int)length, base, row->output + strlen("%n.%p."));
+    return (n >= 0 && (size_t)n < out_bytes) ||
+           err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "%.100s: the file name is too long", base);
 }

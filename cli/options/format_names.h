@@ -6,6 +6,9 @@
 #ifndef SAMPLER_CLI_FORMAT_NAMES_H
 #define SAMPLER_CLI_FORMAT_NAMES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "err.h"
 
 #define FORMAT_MAX_EXTENSIONS 2
@@ -19,13 +22,22 @@ struct format_name {
 /* Those with a writer, in the order of output's table; ends in a row without a name. */
 extern const struct format_name format_names[];
 
+/* Pipes, terminals and "-": what takes bytes but has no folder and no extension. */
+bool path_is_stream(const char *path);
+
 /* The format of an output: the one called `name` (of --format) if that is not NULL, else by the
- * extension of `path`, the longest that fits. NULL with *err when there is none; err->text lists
- * those there are. */
+ * extension of `path`, the longest that fits, else folded where `path` is a stream. NULL with *err
+ * when there is none; err->text lists those there are. */
 const char *format_name_for_writing(const char *path, const char *name, struct err *err);
 
 /* The pattern of an output in the format called `name` for which no name was given; NULL when there
  * is no such format. */
 const char *format_default_output(const char *name);
+
+/* The name of a file in the current folder that is made of `input`, in the format called `name`
+ * (NULL: folded): "out/x.7.sprofile" in cpuprofile is x.7.cpuprofile. ERR_USAGE where there is no
+ * such format, ERR_LIMIT where the buffer is too small. */
+MUST_CHECK bool format_output_of(const char *input, const char *name, char *out, size_t out_bytes,
+                                 struct err *err);
 
 #endif

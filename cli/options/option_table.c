@@ -285,7 +285,7 @@ const struct command_row command_table[N_COMMANDS] = {
                                     "  sampler report --account app.1234.sampler   on stdout\n",
                         .least_operands = 1},
     [COMMAND_CONVERT] = {.name = "convert",
-                         .usage = "[IN]... -o OUT",
+                         .usage = "[IN]... [-o OUT]",
                          .about = "Turn any format into any other; several inputs are merged.",
                          .examples =
                              "  sampler convert -o app.cpuprofile           of the last run here\n"

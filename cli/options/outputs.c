@@ -3,17 +3,9 @@
 
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "environment.h"
 #include "options/format_names.h"
-
-bool path_is_stream(const char *path)
-{
-    struct stat st;
-    return strcmp(path, "-") == 0 ||
-           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
-}
 
 size_t outputs_count(const struct options *options)
 {

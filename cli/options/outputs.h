@@ -14,9 +14,6 @@
 #include "options/options.h"
 #include "options/pattern.h"
 
-/* Pipes, terminals and "-": what takes bytes but has no folder and no extension. */
-bool path_is_stream(const char *path);
-
 /* Outputs there are. Where none is named, they are folded stacks for viewers and an sprofile for the
  * commands of sampler; one, where only a format is given. */
 size_t outputs_count(const struct options *options);

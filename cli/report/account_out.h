@@ -1,7 +1,7 @@
 /* account_out.h - where the account in full goes.
  *
  *   sampler report --account [--json] REC...   stdout, and no profile
- *   sampler report --account REC... -o X       the profile, and the closing line as always
+ *   sampler report --account REC... -o X       the profile, and the closing lines as always
  *   --account-file FILE                        FILE, besides all else; JSON when its name ends
  *                                              in .json */
 #ifndef SAMPLER_CLI_ACCOUNT_OUT_H

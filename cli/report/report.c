@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account/closing.h"
 #include "build/build.h"
 #include "options/messages.h"
 #include "options/outputs.h"
@@ -18,6 +19,7 @@
 #include "recording/brief.h"
 #include "report/account_out.h"
 #include "report/files.h"
+#include "report/next_command.h"
 #include "report/progress.h"
 #include "report/save.h"
 
@@ -32,6 +34,9 @@ struct report {
     char wrote[1024]; /* "a.folded, b.folded"                          */
     size_t wrote_length;
     size_t n_wrote;
+    const struct format *writing; /* the format that is being written             */
+    char readable[PATH_MAX];      /* a file that can be looked at, .sprofile first */
+    bool holds_all;               /* and it is one                                */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -245,6 +250,14 @@ bool recordings_load_profile(const struct options *options, char *const *paths, 
 static void note_wrote(void *context, const char *path)
 {
     struct report *report = context;
+    if (strcmp(path, "-") == 0)
+        return;
+    bool holds_all = strcmp(report->writing->name, "sprofile") == 0;
+    if (report->writing->read != NULL && (report->readable[0] == '\0' || !report->holds_all) &&
+        (report->readable[0] == '\0' || holds_all)) {
+        snprintf(report->readable, sizeof report->readable, "%s", path);
+        report->holds_all = holds_all;
+    }
     size_t room = sizeof report->wrote - report->wrote_length;
     if (report->n_wrote++ >= MAX_NAMED_FILES || strlen(path) + 32 > room)
         return;
@@ -273,6 +286,7 @@ static bool write_outputs(struct report *report, const struct profile *profile,
                                              .path = path,
                                              .wrote = note_wrote,
                                              .context = report};
+        report->writing = format;
         if (format == NULL || !profile_save(&request, err))
             return false;
     }
@@ -374,6 +388,16 @@ static void tell_account(struct report *report)
                  " and %zu more", report->n_wrote - MAX_NAMED_FILES);
     char line[2048];
     tell("sampler", account_format(&report->account, report->wrote, line, sizeof line));
+    tell_missing(report);
+    if (account_format_remedy(&report->account, line, sizeof line)[0] != '\0') {
+        tell("sampler", line);
+    } else if (report->readable[0] != '\0') {
+        char command[1024];
+        if (next_command(report->readable, command, sizeof command)[0] == '\0')
+            return;
+        snprintf(line, sizeof line, "next: %s", command);
+        tell("sampler", line);
+    }
 }
 
 bool report_write(const struct report_request *request, struct err *err)
@@ -394,10 +418,10 @@ bool report_write(const struct report_request *request, struct err *err)
         ok = split ? write_split(&report, err) : write_merged(&report, err);
     }
     account_set_cpu(&report.account, request->cpu_ns);
-    if (ok && !request->no_outputs)
-        tell_missing(&report);
     if (ok && request->show_account && report.recordings.n > 0)
         tell_account(&report);
+    else if (ok && !request->no_outputs)
+        tell_missing(&report);
     if (ok)
         ok = account_out_write(&report.account, request->options, err);
     recordings_destroy(&report.recordings);

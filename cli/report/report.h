@@ -1,7 +1,7 @@
 /* report.h - recordings to output files: what sampler-run does at the end and `sampler report` does
  * on request.
  *
- *   recordings -> one profile (or one per process) -> each output in its format -> closing line
+ *   recordings -> one profile (or one per process) -> each output in its format -> closing lines
  *
  * A recording that cannot be read costs a line on stderr if it is one of a run, the report if it
  * was named by the user. */
@@ -28,7 +28,7 @@ struct report_request {
     const char *command; /* for %n; NULL: as the recording says                              */
     uint64_t main_pid;   /* for %p, and whose file is written even if empty; 0: the first's  */
     uint64_t cpu_ns;     /* of the whole run, where a recording has no end; 0: unknown       */
-    bool show_account;   /* the closing line                                                 */
+    bool show_account;   /* the closing lines                                                */
     bool no_outputs;     /* no profile, only the account                                     */
 };
 

@@ -16,10 +16,12 @@
 
 #include "append.h"
 #include "environment.h"
+#include "options/format_names.h"
 #include "options/messages.h"
 #include "options/options.h"
 #include "options/outputs.h"
 #include "options/pattern.h"
+#include "options/shell_word.h"
 #include "run/child.h"
 #include "run/preload_env.h"
 #include "run/program.h"
@@ -179,22 +181,14 @@ static bool keep(const struct run *run)
     return ok;
 }
 
-/* How to make the profile by hand, as a line for a shell: in quotes where the path needs them. */
+/* How to make the profile by hand, as a line for a shell. */
 static void tell_how_to_continue(const char *folder)
 {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
     char line[3 * PATH_MAX];
     size_t used = 0;
-    bool quote = strspn(folder, plain) != strlen(folder);
-    append(line, sizeof line, &used, "the recordings are kept; to continue: sampler report %s",
-           quote ? "'" : "");
-    for (const char *at = folder; *at != '\0'; at++)
-        if (*at == '\'')
-            append(line, sizeof line, &used, "'\\''");
-        else
-            append(line, sizeof line, &used, "%c", *at);
-    append(line, sizeof line, &used, "%s/*.sampler -o FILE", quote ? "'" : "");
+    append(line, sizeof line, &used, "the recordings are kept; to continue: sampler report ");
+    append_shell_word(folder, line, sizeof line, &used);
+    append(line, sizeof line, &used, "/*.sampler -o FILE");
     tell(OWN_NAME, line);
 }
 

@@ -222,6 +222,18 @@ struct summary_key summary_frame_key(const struct profile *profile, enum summary
     return (struct summary_key){.id = row->function, .line = row->line, .file = row->file};
 }
 
+/* Formats without modules leave those that a name tells of (NYTProf's packages): a table of hardly
+ * more than [unknown]. */
+static bool modules_are_known(const struct profile *profile)
+{
+    size_t n_known = 0;
+    for (size_t i = 0; i < profile->n_samples && profile->n_modules > 1; i++) {
+        uint32_t frame = profile->stacks[profile->samples[i].stack].frame;
+        n_known += profile->functions[profile->frames[frame].function].module != 0;
+    }
+    return n_known > profile->n_samples / 10;
+}
+
 bool summary_is_known(const struct profile *profile, enum summary_by by)
 {
     uint32_t id = 1;
@@ -235,7 +247,7 @@ bool summary_is_known(const struct profile *profile, enum summary_by by)
             id++;
         return id < profile->n_functions;
     case SUMMARY_BY_MODULE:
-        return profile->n_modules > 1;
+        return modules_are_known(profile);
     case SUMMARY_BY_THREAD:
         return profile->n_threads > 1;
     case SUMMARY_BY_PROCESS:

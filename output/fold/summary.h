@@ -57,8 +57,8 @@ void summary_deinit(struct summary *summary);
 /* Puts the rows with most total first instead. */
 void summary_sort_by_total(struct summary *summary);
 
-/* Whether the profile holds what the rows would be about: without, there is one row, "[unknown]",
- * which tells nobody anything. Functions it always has. */
+/* Whether the profile holds what the rows would be about: without, there is hardly more than one
+ * row, "[unknown]", which tells nobody anything. Functions it always has. */
 bool summary_is_known(const struct profile *profile, enum summary_by by);
 
 /* Whether rows are about a whole sample: self and total are the same. */

@@ -1,11 +1,8 @@
 /* account.h - what a profile does and does not account for: one struct, filled once, from which
- * come the closing line, `sampler report --account` as text and as JSON (account/print.h), and the
- * metadata of profiles.
+ * come the closing lines (account/closing.h), `sampler report --account` as text and as JSON
+ * (account/print.h), and the metadata of profiles.
  *
  *   recordings -> account_add_recording, one struct account_process each -> `all`, their sum
- *
- *   5 991 samples, 998 Hz (999 Hz requested), perf task-clock; accounts for 6.00 of 6.01 s CPU
- *   (99.8 %); lost 0
  *
  * Units     Fields in _ns are nanoseconds; where events are measured (measure == MEASURE_EVENTS)
  *           the weights among them are numbers of events.
@@ -163,9 +160,10 @@ bool account_module_lacks(const struct account_module *module);
 
 /* A row of one of the tables in account/words.c. */
 struct account_word {
-    const char *key;   /* in JSON: lasting                                               */
-    const char *words; /* for people                                                     */
-    bool is_weighed;   /* of a loss: the steps are in the weights all the same           */
+    const char *key;    /* in JSON: lasting                                               */
+    const char *words;  /* for people                                                     */
+    bool is_weighed;    /* of a loss: the steps are in the weights all the same           */
+    const char *remedy; /* what helps, for people; NULL if nothing does */
 };
 
 /* Never NULL; one that says "unknown" for values this program does not know. */
@@ -178,17 +176,5 @@ const struct account_word *account_source_word(enum module_source source);
 
 /* How to get what a module lacks, for people; "" if nothing can be done. Returns `out`. */
 const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes);
-
-/* The line without "sampler: ", cut to the buffer. `wrote` ("a.folded, b.folded") may be NULL.
- * Returns `out`. */
-const char *account_format(const struct account *account, const char *wrote, char *out,
-                           size_t out_bytes);
-
-/* Calls `tell` with one line for each module that makes a difference, when more than 5 % of the
- * weight is in modules without debug information, and one that says how to get it where it can be
- * installed; with nothing
- * otherwise. */
-void account_tell_missing(const struct account *account,
-                          void (*tell)(void *context, const char *line), void *context);
 
 #endif

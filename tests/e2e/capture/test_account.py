@@ -86,11 +86,12 @@ def text(scratch):
 
 @case
 def beside_a_profile(scratch):
-    """--account-file of both programs, and -o with --account: the closing line alone."""
+    """--account-file of both programs, and -o with --account: the closing lines alone."""
     _, recordings, account = record([test_program("burn"), "0.1"], scratch)
     told = sampler("report", *recordings, "-o", "a.folded", "--account", "--account-file", "a.json")
     check_equal((told.status, told.stdout), (0, b""), "status and stdout")
-    check(told.stderr.count("\n") == 1 and "accounts for" in told.stderr, "the line: %r", told.stderr)
+    check(told.stderr.count("\n") == 2 and "accounts for" in told.stderr and "next: " in told.stderr, "the lines: %r",
+          told.stderr)
     with open("a.json", encoding="utf-8") as file:
         check_equal(json.load(file), account, "the file")
     result = sampler_run(["-q", "-o", "b.folded", "--account-file", "b.json"],

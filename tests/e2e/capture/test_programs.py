@@ -37,9 +37,10 @@ def check_program(scratch, argv, n_threads=1, stdin_path=None):
           profiled.stderr)
     check(lines and all(line.startswith("sampler: ") for line in lines),
           "our own words: %r", lines)
-    check(" s CPU (" in lines[-1] and lines[-1].endswith("wrote out.folded"),
-          "wanted the line of account last, got %r", lines)
-    print("  " + lines[-1])
+    check(" s CPU (" in lines[0] and lines[0].endswith("wrote out.folded"),
+          "wanted the line of account first, got %r", lines)
+    check(lines[-1].startswith("sampler: next: ") and len(lines) <= 5, "wanted what to type next last, got %r", lines)
+    print("  " + lines[0])
     check(Folded("out.folded").share_rooted() >= 0.99, "rooted: %.4f",
           Folded("out.folded").share_rooted())
     check_equal([name for name in os.listdir(scratch) if name.startswith(".sampler")], [],

@@ -116,7 +116,7 @@ def odd_names(_scratch):
     """Control characters of names do not reach the terminal, nor break a line in two."""
     name = "a\nb\x1b[31m.folded"
     check_one_line(sampler("top", name), 1, "a?b?[31m.folded")
-    check_one_line(sampler_run(["-o", name], [test_program("burn"), "0.1"]), 0, "a?b?[31m.folded")
+    check_one_line(sampler_run(["-o", name], [test_program("burn"), "0.1"]), 0, "a?b?[31m.folded")  # and no command
     check_equal(os.listdir("."), [name], "files")
     with open(name, "w", encoding="ascii") as file:
         file.write("main 1\nno count\n")

@@ -11,9 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from e2e import (BUILD, LIBRARY, SAMPLER_RUN, Folded, Skip, case, check, check_equal, clean_environment,
                  main, run, sampler, sampler_run, test_program)
 
-ACCOUNT = re.compile(r"sampler: ([0-9 ]+) samples?, [0-9 ]+ Hz \(([0-9 ]+) Hz requested\), .*; "
-                     r"accounts for ([0-9.]+) of ([0-9.]+) s CPU \(([0-9.]+) %\); lost ([0-9 ]+); "
-                     r"wrote (.*)")
+ACCOUNT = re.compile(r"sampler: accounts for ([0-9.]+) of ([0-9.]+) s CPU \(([0-9.]+) %\), [0-9]+ Hz; wrote (.*)")
 
 
 @case
@@ -24,10 +22,10 @@ def default_name(scratch):
     check(len(files) == 2 and re.fullmatch(r"burn\.[0-9]+\.folded", files[0]), "files: %r", files)
     check_equal(files[1], files[0].replace(".folded", ".sprofile"), "the second file")
     lines = result.stderr.splitlines()
-    match = ACCOUNT.fullmatch(lines[-1])
-    check(match is not None, "the account line is %r", lines[-1])
-    check_equal(match.group(7), ", ".join(files), "the files the account names")
-    check(99.0 <= float(match.group(5)) <= 101.0, "explained: %s %%", match.group(5))
+    match = ACCOUNT.fullmatch(lines[0])
+    check(match is not None, "the account line is %r", lines[0])
+    check_equal(match.group(4), ", ".join(files), "the files the account names")
+    check(99.0 <= float(match.group(3)) <= 101.0, "explained: %s %%", match.group(3))
     profile = Folded(files[0])
     check(450 <= profile.total <= 530, "%d periods of 1/999 s in half a second", profile.total)
 
@@ -43,9 +41,9 @@ def plain_preload(scratch):
     files = sorted(os.listdir(folder))
     check(len(files) == 2 and re.fullmatch(r"burn\.[0-9]+\.folded", files[0]), "files: %r", files)
     check_equal(files[1], files[0].replace(".folded", ".sprofile"), "the second file")
-    match = ACCOUNT.fullmatch(result.stderr.splitlines()[-1])
+    match = ACCOUNT.fullmatch(result.stderr.splitlines()[0])
     check(match is not None, "stderr: %r", result.stderr)
-    check(match.group(7).endswith(files[1]) and files[0] in match.group(7), "the account names %s", match.group(7))
+    check(match.group(4).endswith(files[1]) and files[0] in match.group(4), "the account names %s", match.group(4))
     check(450 <= Folded(os.path.join(folder, files[0])).total <= 530, "%d periods",
           Folded(os.path.join(folder, files[0])).total)
     result = run([test_program("burn"), "0.2"],
@@ -53,6 +51,36 @@ def plain_preload(scratch):
                                        SAMPLER_QUIET="1", SAMPLER_COUNT="ns"))
     check_equal((result.status, result.stderr), (0, ""), "status, stderr")
     check(0.19e9 <= Folded("out.folded").total <= 0.22e9, "%d ns", Folded("out.folded").total)
+
+
+@case
+def what_to_type_next(scratch):
+    """The last line is a command for a shell, in the very words, that shows the profile just written."""
+    quoted = os.path.join(scratch, "it's a folder")
+    os.mkdir(quoted)
+    folder = os.path.dirname(SAMPLER_RUN)
+    work = [test_program("burn"), "0.2"]
+    for options, files, path, wanted in (
+            ([], None, folder, "sampler top"),
+            (["-o", "x.folded"], "x.folded", folder, "sampler top x.folded"),
+            (["-o", "x.folded", "-o", "x.sprofile", "-o", "y.cpuprofile"], "x.sprofile", folder, "sampler top"),
+            (["-o", quoted + "/x y.folded"], None, "/bin", folder + "/sampler top '" + scratch +
+             "/it'\\''s a folder/x y.folded'"),
+            (["-o", scratch + "/x.folded"], "x.folded", "/bin", os.path.basename(folder) + "/sampler top " + scratch +
+             "/x.folded"),
+            (["-o", "-", "-f", "folded"], None, folder, None)):
+        env = clean_environment(PATH=path + ":/usr/bin:/bin")
+        if wanted is not None and wanted.startswith("bin/"):
+            os.chdir(os.path.dirname(folder))
+        result = run([SAMPLER_RUN] + options + work, env=env)
+        check_equal(result.status, 0, "status (%s)" % result.stderr)
+        command = result.stderr.splitlines()[-1].partition("next: ")[2] or None
+        check_equal(command, wanted, "after %r" % options)
+        if command is None:
+            continue
+        shown = run(["sh", "-c", command], env=env)
+        check(shown.status == 0 and b"main" in shown.stdout, "%s: %d, %r", command, shown.status, shown.stderr)
+        check(files is None or files in shown.stderr or command.endswith(files), "of another file: %r", shown.stderr)
 
 
 @case

@@ -59,6 +59,39 @@ def convert(_scratch):
 
 
 @case
+def outputs(_scratch):
+    """-o - is folded unless -f says otherwise, in every command; what has no name is called as what it was made of."""
+    sampler_run(["-q", "--keep", "-o", "run.sprofile"], [test_program("burn"), "0.1"])
+    recording = [name for name in os.listdir(".") if name.endswith(".sampler")][0]
+    commands = {"run": lambda *words: sampler_run(list(words), [test_program("burn"), "0.1"]),
+                "report": lambda *words: sampler("report", recording, *words),
+                "convert": lambda *words: sampler("convert", "run.sprofile", *words)}
+    for name, command in commands.items():
+        folded = command("-o", "-")
+        check(folded.status == 0 and re.search(rb"(?m)^[^{\n]*;main;work [0-9]+$", folded.stdout), "%s -o -: %r", name,
+              folded.stdout[:300])
+        other = command("-o", "-", "-f", "chrome-trace")
+        check(other.status == 0 and b'{"traceEvents"' in other.stdout, "%s -f: %r", name, other.stdout[:300])
+    os.mkdir("in")
+    write("in/a.7.collapsed", "main;f 3\n")
+    write("b.data", "main;f 4\n")
+    for words, wanted in ((["in/a.7.collapsed"], ["a.7.folded"]), (["b.data", "a.7.folded"], ["b.data.folded"]),
+                          (["a.7.folded", "-f", "cpuprofile"], ["a.7.cpuprofile"])):
+        before = set(os.listdir("."))
+        result = sampler("convert", *words)
+        check_equal((result.status, sorted(set(os.listdir(".")) - before)), (0, wanted), "files of %r" % words)
+        check("sampler: wrote " + wanted[0] in result.stderr.splitlines(), "not named: %r", result.stderr)
+    check_equal(Folded("b.data.folded").stacks, {("main", "f"): 7}, "the merged profile")
+    result = sampler("convert", "a.7.folded", "-q", "-f", "nytprof")
+    check_equal((result.status, result.stderr), (0, ""), "with -q")
+    for words in (["a.7.folded"], ["b.data", "a.7.folded", "b.data.folded"], ["in/../a.7.folded", "-f", "folded"]):
+        os.utime("a.7.folded")
+        kept = [open(name, "rb").read() for name in ("a.7.folded", "b.data.folded")]
+        check_one_line(sampler("convert", *words), 2, "is the input")
+        check_equal([open(name, "rb").read() for name in ("a.7.folded", "b.data.folded")], kept, "the inputs")
+
+
+@case
 def diff(_scratch):
     write("a.folded", "main;f 3\nmain;g 2\n")
     write("b.folded", "main;f 4\nmain;h 1\n")

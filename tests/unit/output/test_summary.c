@@ -136,6 +136,30 @@ static void lines_of_one_function_in_two_files(void **state)
     profile_destroy(profile);
 }
 
+/* A module or two among many samples without one make no table. */
+static void few_modules_are_none(void **state)
+{
+    (void)state;
+    for (uint64_t n_known = 1; n_known <= 2; n_known++) {
+        struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 0);
+        const struct profile_module module = {.path = profile_add_cstring(builder, "m")};
+        const struct profile_function in_m = {.name = profile_add_cstring(builder, "f"),
+                                              .module = profile_add_module(builder, &module)};
+        const struct profile_frame frame = {.function = profile_add_function(builder, &in_m)};
+        uint32_t stack = profile_add_stack(builder, 0, profile_add_frame(builder, &frame));
+        for (uint64_t i = 0; i < 10; i++) {
+            if (i < n_known)
+                profile_add_sample(builder, &(struct profile_sample){.stack = stack},
+                                   &(uint64_t){1});
+            else
+                sample_add(builder, 0, "f;g", 0, 100);
+        }
+        struct profile *profile = builder_finish(builder);
+        assert_int_equal(summary_is_known(profile, SUMMARY_BY_MODULE), n_known == 2);
+        profile_destroy(profile);
+    }
+}
+
 static void only_functions_are_always_known(void **state)
 {
     (void)state;
@@ -198,6 +222,7 @@ int main(void)
         cmocka_unit_test(recursion_counts_once),
         cmocka_unit_test(rows_of_files_processes_commands_and_labels),
         cmocka_unit_test(lines_of_one_function_in_two_files),
+        cmocka_unit_test(few_modules_are_none),
         cmocka_unit_test(only_functions_are_always_known),
         cmocka_unit_test(spans_count_by_self_time),
         cmocka_unit_test(nothing_is_summed_to_nothing),
