@@ -264,8 +264,8 @@ def explained(scratch, clock):
             print("  %4d threads, %4d at a time, %6d us, %5d Hz: %.2f %% explained, chance %.2f" % (
                 count, at_once, us, frequency, 100 * share, 100 * chance))
             # At 10 kHz a sample takes about a period, and a thread of ten periods does not end in the middle of one:
-            # the points at its end are no longer where chance would have them.
-            most = 1.01 if frequency == 10000 and us == 1000 else 1.005
+            # the points at its end are no longer where chance would have them. 1.003 to 1.012 in nine runs.
+            most = 1.015 if frequency == 10000 and us == 1000 else 1.005
             check(0.99 - chance <= share <= most + chance, "%d threads at %d Hz %s: %.4f explained: %s", count,
                   frequency, clock, share, account["total"])
 
