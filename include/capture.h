@@ -29,10 +29,11 @@
 #include <stdint.h>
 
 #define CAPTURE_MAGIC "SAMPLREC" /* 8 bytes, no NUL */
-#define CAPTURE_VERSION 3u
+#define CAPTURE_VERSION 4u
 /* Version 1 had zeros where version 2 has the fields from `weight_unit` on, and no tag above
  * SAMPLE_CREDIT; version 2 has no clock STAND_IN, one CLOCK record at most for each thread, and no
- * files of brief recordings. A reader of version 3 reads both as they are. */
+ * files of brief recordings; version 3 has no THREAD_COST, and start_cpu_ns is that of the first
+ * sample instead of our first instruction. A reader of version 4 reads them as they are. */
 #define CAPTURE_VERSION_OLDEST 1u
 #define CAPTURE_HEADER_BYTES 4096u /* the header page: struct capture_header, then zeros */
 #define CAPTURE_CHUNK_BYTES 16384u
@@ -146,7 +147,7 @@ struct capture_header {
     uint64_t time_unit_ns;      /* unit of all times and deltas in records */
     uint64_t start_time_ns;     /* CLOCK_MONOTONIC */
     uint64_t start_realtime_ns; /* CLOCK_REALTIME at the same moment */
-    uint64_t start_cpu_ns;      /* CPU time before sampling began (ld.so, constructors) */
+    uint64_t start_cpu_ns;      /* CPU time before our code began (exec, ld.so; fork) */
 
     /* From here on changed while running, by atomic stores: each field is valid on its own at any
      * time, two of them need not fit each other. */
@@ -183,10 +184,13 @@ struct capture_chunk {
  *   PAD              none; one byte
  *   INFO             text key, text value: "command" (argv joined by NUL), "exe", "cwd", "host",
  *                    "unwinder", "clock-fallback" (why), "event" (its name), "version"
- *   THREAD_START     varint tid, varint time, varint CPU ns of the thread when its sampling began,
- *                    text name
+ *   THREAD_START     varint tid, varint time, varint CPU ns of the thread from which on the
+ *                    recording knows what it used, text name
  *   THREAD_NAME      text name: the thread has a new one
  *   THREAD_END       varint delta, varint CPU ns of the thread
+ *   THREAD_COST      varint CPU ns that libc and the kernel took to begin the thread, varint CPU ns
+ *                    that our own code took in it, where it began, ended or called exec: both
+ *                    since the last such record, and in no weight. Only where CPU time is measured
  *   CLOCK            varint enum capture_clock that ticks from here on, varint errno of the better
  *                    one that failed
  *   MODULE           varint id (from 1, of the process), varint flags (enum capture_module_flag),
@@ -232,6 +236,7 @@ enum capture_tag {
     CAPTURE_THREAD_LABEL = 13,
     CAPTURE_CHILD = 14,
     CAPTURE_PAUSE = 15,
+    CAPTURE_THREAD_COST = 16,
 };
 
 enum capture_module_flag {

@@ -419,11 +419,11 @@ void options_print_help(enum command_id command, FILE *out)
         fputc('\n', out);
     }
     if (command == COMMAND_RUN)
-        fputs("In FILE: %n the command's name, %p its pid, %h the host, %r the MPI or Slurm rank, "
-              "%% a\n"
-              "percent sign. Without -o and -f: %n.%p.folded for viewers of flame graphs and\n"
-              "%n.%p.sprofile for `sampler top`, in the current folder. Each option has an\n"
-              "environment variable, SAMPLER_FREQUENCY and so on; `man sampler-run` lists them.\n",
+        fputs("In FILE: %n command, %p pid, %h host, %r MPI or Slurm rank, %% a percent sign. "
+              "Default: "
+              "here,\n"
+              "%n.%p.folded for viewers of flame graphs and %n.%p.sprofile for `sampler top`.\n"
+              "Each option has a variable, SAMPLER_FREQUENCY and so on: see `man sampler-run`.\n",
               out);
     if (row->examples != NULL)
         fprintf(out, "\nExamples:\n%s", row->examples);

@@ -184,6 +184,7 @@ static struct build_options build_options_from(const struct options *options, ui
         names = NAMES_RAW;
     return (struct build_options){.names = names,
                                   .run_cpu_ns = cpu_ns,
+                                  .own_cost = options_flag(options, OPTION_OWN_COST),
                                   .no_inlines = options_flag(options, OPTION_NO_INLINES)};
 }
 

@@ -25,6 +25,8 @@
 #include "sys/context.h"
 #include "sys/libc_real.h"
 
+struct thread;
+
 #define HOOK_EXPORT __attribute__((visibility("default")))
 
 /* Starts the library if its constructor has not run yet: another library's constructor calls a hook
@@ -46,8 +48,9 @@ static inline bool hooks_active(void)
  * thread_end.c */
 bool thread_end_setup(void);
 
-/* The calling thread, which is thread_self, will report its end. HOOK, SETUP. thread_end.c */
-void thread_end_await(void);
+/* The calling thread, which is `thread` or is about to be, will report its end. HOOK, SETUP.
+ * thread_end.c */
+void thread_end_await(struct thread *thread);
 
 /* Registers the handlers around fork and at exit. False when that fails. SETUP. process.c */
 bool hooks_process_setup(void);

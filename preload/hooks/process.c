@@ -113,8 +113,9 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     int saved_errno = errno;
+    struct session_entry entry = session_enter();
     thread_registry_lock_alone();
-    session_restart(true);
+    session_restart(&entry, true);
     thread_registry_unlock();
     after_fork();
     errno = saved_errno;
@@ -184,8 +185,9 @@ static int exec_failed(struct exec_attempt attempt)
     uint64_t ours = os_signal_bit(session.settings.signo);
     handler_install_again();
     if (attempt.removed) {
+        struct session_entry entry = session_enter();
         thread_registry_lock();
-        session_restart(false);
+        session_restart(&entry, false);
         thread_registry_unlock();
     } else {
         session_resume();

@@ -128,6 +128,7 @@ static void start(void)
 {
     uint64_t ours;
     uint64_t before = 0;
+    struct session_entry entry = session_enter();
     libc_real();
     line_remember_stderr();
     report_setup();
@@ -155,7 +156,7 @@ static void start(void)
     bool begun = handler_install();
     if (begun) {
         thread_registry_lock();
-        begun = session_begin();
+        begun = session_begin(&entry);
         thread_registry_unlock();
         if (!begun)
             handler_remove();
@@ -165,7 +166,7 @@ static void start(void)
     if (begun) {
         mask_believe((before & ours) != 0);
         scan_existing();
-        thread_end_await();
+        thread_end_await(thread_self);
     }
     if (begun || (before & ours) == 0)
         os_sigmask(SIG_UNBLOCK, &ours, NULL);

@@ -26,9 +26,9 @@ static void on_thread_end(void *value)
 }
 
 /* HOOK, SETUP */
-void thread_end_await(void)
+void thread_end_await(struct thread *thread)
 {
-    pthread_setspecific(end_key, thread_self);
+    pthread_setspecific(end_key, thread);
 }
 
 /* SETUP */

@@ -16,20 +16,21 @@
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
-/* The first thing in a new thread; our signal may be blocked, by the creator's mask or attributes.
- * Sampled from its birth: the CPU clock of a new thread starts at 0. HOOK */
+/* The first thing in a new thread; our signal may be blocked, by the creator's mask or
+ * attributes. HOOK */
 static void begin_created(struct thread *thread)
 {
-    uint64_t ours = os_signal_bit(session.settings.signo);
-    if (session_phase() != SESSION_RUNNING) {
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t entered_cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID), mask = 0;
+    os_sigmask(SIG_BLOCK, &all, &mask);
+    if (session_phase() == SESSION_RUNNING) {
+        thread_end_await(thread);
+        thread_begin(thread, entered_cpu_ns, true);
+    } else {
         thread_unreserve(thread);
-        os_sigmask(SIG_UNBLOCK, &ours, NULL);
-        return;
     }
-    os_sigmask(SIG_BLOCK, &ours, NULL);
-    thread_begin(thread, 0);
-    thread_end_await();
-    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+    mask &= ~os_signal_bit(session.settings.signo);
+    os_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 /* HOOK: a new thread. The last call is a jump in optimised builds, so we leave no frame. */

@@ -25,7 +25,7 @@ static enum capture_clock clock_asked(void)
 }
 
 /* SETUP, HOOK */
-struct capture_header header_of_process(void)
+struct capture_header header_of_process(uint64_t start_cpu_ns)
 {
     struct capture_header header = {
         .magic = {'S', 'A', 'M', 'P', 'L', 'R', 'E', 'C'},
@@ -43,7 +43,7 @@ struct capture_header header_of_process(void)
         .clock = (uint32_t)clock_asked(),
         .start_time_ns = os_clock_ns(CLOCK_MONOTONIC),
         .start_realtime_ns = os_clock_ns(CLOCK_REALTIME),
-        .start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .start_cpu_ns = start_cpu_ns,
     };
 #if defined(__aarch64__)
     header.arch = CAPTURE_AARCH64;

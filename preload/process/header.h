@@ -14,8 +14,9 @@
 /* What main gets, where the constructor got it too: the command is read from there. */
 void header_set_arguments(int argc, char *const argv[]);
 
-/* A recording's first bytes, as of now. session.pid and the settings are set. */
-struct capture_header header_of_process(void);
+/* A recording's first bytes, as of now; start_cpu_ns is the field of that name. session.pid and the
+ * settings are set. */
+struct capture_header header_of_process(uint64_t start_cpu_ns);
 
 /* Puts what can be found out into `stream`, which the caller owns; what cannot is left out. */
 void header_put_infos(struct stream *stream);

@@ -92,9 +92,9 @@ static void say_not_created(int error)
 }
 
 /* SETUP, HOOK */
-static bool open_recording(void)
+static bool open_recording(const struct session_entry *entry)
 {
-    const struct capture_header header = header_of_process();
+    const struct capture_header header = header_of_process(entry->process_cpu_ns);
     if (session.settings.recording_dir != NULL ? begin_in_folder(&header)
                                                : open_beside_output(&header))
         return true;
@@ -115,10 +115,17 @@ static void say_no_watcher(int error)
 }
 
 /* SETUP, HOOK */
-bool session_begin(void)
+struct session_entry session_enter(void)
+{
+    return (struct session_entry){.process_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+                                  .thread_cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+/* SETUP, HOOK */
+bool session_begin(const struct session_entry *entry)
 {
     session.pid = os_getpid();
-    if (!open_recording())
+    if (!open_recording(entry))
         return false;
     struct thread *thread = thread_reserve_locked();
     if (thread != NULL && session.settings.measure == SETTINGS_WALL && !watcher_start()) {
@@ -131,19 +138,16 @@ bool session_begin(void)
         return false;
     }
     header_put_infos(&thread->stream);
-    /* Read again: making the recording is part of the start-up, not of the first thread's
-     * samples. */
-    session.recording.header->start_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     control_begin();
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
-    thread_begin(thread, os_clock_ns(CLOCK_THREAD_CPUTIME_ID));
-    control_begun(thread);
     scan_start();
+    thread_begin(thread, entry->thread_cpu_ns, false);
+    control_begun(thread);
     return true;
 }
 
 /* HOOK: the only thread, lock held and signals blocked by it */
-void session_restart(bool is_child)
+void session_restart(const struct session_entry *entry, bool is_child)
 {
     uint32_t phase = session_phase();
     bool mask_blocked = mask_believed();
@@ -160,7 +164,7 @@ void session_restart(bool is_child)
     session.is_fork_child |= is_child;
     if (phase == SESSION_ENDED || (is_child && !session.settings.follow))
         return;
-    session_begin();
+    session_begin(entry);
     mask_believe(mask_blocked);
 }
 
@@ -250,12 +254,15 @@ void session_pause_for_exec(void)
     scan_stop();
     os_sigmask(SIG_BLOCK, &all, &before);
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
+    uint64_t cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
         if (thread_hold(t)) {
             if (thread_handler_is_done(t, give_up_ns))
                 thread_settle(t, t == thread_self);
             thread_release(t);
         }
+    if (thread_self != NULL)
+        thread_count_own(thread_self, cpu_ns);
     os_sigmask(SIG_SETMASK, &before, NULL);
     write_end(CAPTURE_EXEC, -1);
 }

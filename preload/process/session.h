@@ -18,15 +18,24 @@
 
 #include "state/run.h"
 
+/* What the CPU clocks of the process and of the calling thread showed when our code began to run:
+ * what passes from there to the first sample is our own cost. */
+struct session_entry {
+    uint64_t process_cpu_ns, thread_cpu_ns;
+};
+
+/* SETUP, HOOK */
+struct session_entry session_enter(void);
+
 /* Opens the recording and makes the calling thread its first; registry lock held, our signal
  * blocked. False when there is no recording (reported on stderr, except in a forked child). SETUP;
  * HOOK in a forked child */
-bool session_begin(void);
+bool session_begin(const struct session_entry *entry);
 
 /* In a forked child, or where the recording was removed for an exec that failed; the calling thread
  * is the only one, and it holds the registry lock. Lets go of the recording and begins another (a
  * child only when children are followed). HOOK */
-void session_restart(bool is_child);
+void session_restart(const struct session_entry *entry, bool is_child);
 
 /* Settles all threads and writes the end; `status` < 0: not known. Only the first call does
  * anything. Returns whether there is a recording to report. EXIT; HOOK before a seccomp filter */

@@ -134,6 +134,17 @@ bool stream_put_thread_end(struct stream *stream, uint64_t time_ns, uint64_t cpu
 }
 
 /* any context */
+bool stream_put_thread_cost(struct stream *stream, uint64_t begin_cpu_ns, uint64_t own_cpu_ns)
+{
+    struct record record;
+    if (!record_begin(stream, CAPTURE_THREAD_COST, 1 + 2 * VARINT_MAX_BYTES, &record))
+        return false;
+    record.at = put_varint(record.at, begin_cpu_ns);
+    record.at = put_varint(record.at, own_cpu_ns);
+    return record_end(&record);
+}
+
+/* any context */
 bool stream_put_clock(struct stream *stream, uint32_t clock, int why_errno)
 {
     struct record record;

@@ -33,7 +33,7 @@ struct stream {
 struct stream_thread_start {
     uint64_t tid;
     uint64_t time_ns; /* CLOCK_MONOTONIC */
-    uint64_t cpu_ns;  /* of its CPU clock when sampling begins */
+    uint64_t cpu_ns;  /* of its CPU clock, from which on it is known what it used */
     const char *name; /* borrowed */
 };
 
@@ -44,6 +44,10 @@ SIGNAL_SAFE bool stream_put_thread_start(struct stream *stream,
                                          const struct stream_thread_start *start);
 SIGNAL_SAFE bool stream_put_thread_name(struct stream *stream, const char *name);
 SIGNAL_SAFE bool stream_put_thread_end(struct stream *stream, uint64_t time_ns, uint64_t cpu_ns);
+/* Since the last such record: what libc and the kernel took to begin the thread, and what our own
+ * code took of its CPU time. */
+SIGNAL_SAFE bool stream_put_thread_cost(struct stream *stream, uint64_t begin_cpu_ns,
+                                        uint64_t own_cpu_ns);
 SIGNAL_SAFE bool stream_put_label(struct stream *stream, const char *label);
 
 /* At time_ns sampling stops (or resumes) for the whole process. Has a time of its own and leaves

@@ -2,8 +2,14 @@
  *
  * Weights add up to the clock only if nothing falls between a sample and the next writer. So every
  * end does the same things in this order: keep others from writing (state, then in_handler), read
- * the clock, advance the grid to it. The last reading is what is written as the thread's end: what
- * the thread uses after it is in neither number. */
+ * the clock, advance the grid to it. What our own code uses after that is recorded as its cost, up
+ * to one last reading, which is written as the thread's end: what the thread uses after that is in
+ * neither number.
+ *
+ * A beginning is the same the other way round: the grid begins where the thread is left to the
+ * program. Its first tick is requested before that, in the midst of our code, and so comes early by
+ * what it takes to get out (10 us on a virtual machine, where it takes that long to set a timer):
+ * less than a tick is late by. Waiting that much longer changed no share of any function. */
 #include "threads/life.h"
 
 #include <string.h>
@@ -65,6 +71,13 @@ SIGNAL_SAFE static uint64_t next_phase(void)
     return grid_phase_ns(session.settings.step, phase_random, n);
 }
 
+/* Whether our own cost is kept apart: it is CPU time, which is not what the others measure. any
+ * context */
+SIGNAL_SAFE static bool counts_own(const struct thread *thread)
+{
+    return session.settings.measure == SETTINGS_CPU && !thread->is_paused;
+}
+
 /* Resets what belongs to one thread, and writes THREAD_START. any context */
 SIGNAL_SAFE static void begin_records(struct thread *thread, pid_t tid, uint64_t start_cpu_ns,
                                       bool mine)
@@ -114,24 +127,43 @@ static void tell_fallback(struct thread *thread)
     stream_put_info(&thread->stream, "clock-fallback", bytes, line.length);
 }
 
-/* any context */
-void thread_arm(struct thread *thread, bool mine)
+/* The first tick comes `first` (nanoseconds, or events) from now. any context */
+SIGNAL_SAFE static void arm(struct thread *thread, bool mine, uint64_t first)
 {
-    pid_t tid = mine ? 0 : thread->tid;
-    uint64_t now = clock_read(&thread->clock, tid);
-    bool armed = clock_arm(&thread->clock, tid, grid_wait_ns(&thread->grid, now));
+    bool armed = clock_arm(&thread->clock, mine ? 0 : thread->tid, first);
     stream_put_clock(&thread->stream, thread->clock.kind, thread->clock.why_errno);
     if (!armed)
         recording_count(&session.recording.header->n_threads_missed, 1);
 }
 
-/* A thread that is HELD by whoever begins it gets its clock, unless sampling is stopped. is_off is
- * read after HELD; control.c stores it first and then looks for HELD. any context */
-SIGNAL_SAFE static void begin_clock(struct thread *thread, bool mine)
+/* any context */
+void thread_arm(struct thread *thread, bool mine)
+{
+    uint64_t now = clock_read(&thread->clock, mine ? 0 : thread->tid);
+    arm(thread, mine, grid_wait_ns(&thread->grid, now));
+}
+
+/* is_off is read after HELD; control.c stores it first and then looks for HELD. any context */
+SIGNAL_SAFE static void begin_paused(struct thread *thread)
 {
     thread->is_paused = __atomic_load_n(&session.is_off, __ATOMIC_SEQ_CST) != 0;
-    if (!thread->is_paused)
-        thread_arm(thread, mine);
+}
+
+/* The calling thread's clock, and its grid from where the program has the thread; the last thing
+ * before that. SETUP, HOOK */
+static void begin_clock_and_grid(struct thread *thread, uint64_t start_cpu_ns,
+                                 uint64_t entered_cpu_ns)
+{
+    if (!counts_own(thread)) {
+        if (!thread->is_paused)
+            thread_arm(thread, true);
+        return;
+    }
+    uint64_t phase_ns = thread->grid.next_ns - start_cpu_ns;
+    arm(thread, true, phase_ns);
+    uint64_t now_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    thread->grid.next_ns = now_ns + phase_ns;
+    stream_put_thread_cost(&thread->stream, entered_cpu_ns - start_cpu_ns, now_ns - entered_cpu_ns);
 }
 
 /* A scan may have found the calling thread before it came to begin. HOOK */
@@ -143,17 +175,16 @@ static void end_found_self(pid_t tid)
 }
 
 /* SETUP, HOOK */
-void thread_begin(struct thread *thread, uint64_t start_cpu_ns)
+void thread_begin(struct thread *thread, uint64_t entered_cpu_ns, bool is_new)
 {
-    const uint64_t all = ~UINT64_C(0);
-    uint64_t saved, pointer = tls_pointer();
+    uint64_t pointer = tls_pointer(), start_cpu_ns = is_new ? 0 : entered_cpu_ns;
     pid_t tid = os_gettid();
-    os_sigmask(SIG_BLOCK, &all, &saved);
     __atomic_store_n(&thread->state, THREAD_HELD, __ATOMIC_SEQ_CST);
-    if (thread_of_tid(tid) != NULL) {
-        start_cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool is_found = thread_of_tid(tid) != NULL;
+    if (is_found || (!is_new && session.settings.measure != SETTINGS_CPU))
+        start_cpu_ns = entered_cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (is_found)
         end_found_self(tid);
-    }
     thread_note_tid(tid, thread, THREAD_NOT_GONE); /* a scan must not take it for a found one */
     unwind_thread_bind(thread->unwind);
     begin_records(thread, tid, start_cpu_ns, true);
@@ -161,10 +192,10 @@ void thread_begin(struct thread *thread, uint64_t start_cpu_ns)
     __atomic_store_n(&thread->pointer, pointer, __ATOMIC_RELEASE);
     thread_note_pointer(pointer, thread);
     thread_self = thread;
-    begin_clock(thread, true);
+    begin_paused(thread);
+    begin_clock_and_grid(thread, start_cpu_ns, entered_cpu_ns);
     tell_fallback(thread);
     thread_go_live(thread);
-    os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
 /* any context */
@@ -181,7 +212,9 @@ bool thread_begin_other(struct thread *thread, pid_t tid, uint64_t start_cpu_ns)
     thread->mask_blocked = false;
     __atomic_store_n(&thread->pointer, 0, __ATOMIC_RELEASE);
     recording_count(&session.recording.header->n_threads_found, 1);
-    begin_clock(thread, false);
+    begin_paused(thread);
+    if (!thread->is_paused)
+        thread_arm(thread, false);
     thread_go_live(thread);
     return true;
 }
@@ -275,6 +308,22 @@ SIGNAL_SAFE static uint64_t cpu_of_dead_ns(const struct thread *thread)
     return next_ns > thread->start_cpu_ns + period_ns ? next_ns - period_ns : thread->start_cpu_ns;
 }
 
+/* Our own cost is what its CPU clock shows beyond `from_cpu_ns`. Returns what it shows. any
+ * context */
+SIGNAL_SAFE static uint64_t put_own(struct thread *thread, uint64_t from_cpu_ns)
+{
+    uint64_t cpu_ns = cpu_ns_of(thread, true);
+    if (counts_own(thread) && cpu_ns > from_cpu_ns)
+        stream_put_thread_cost(&thread->stream, 0, cpu_ns - from_cpu_ns);
+    return cpu_ns;
+}
+
+/* HOOK */
+void thread_count_own(struct thread *thread, uint64_t settled_cpu_ns)
+{
+    put_own(thread, settled_cpu_ns);
+}
+
 /* The caller has set the state to ENDING; `now` is of the thread's clock, cpu_ns of its CPU clock.
  * Returns what is written as its end. any context */
 SIGNAL_SAFE static uint64_t end_records(struct thread *thread, bool mine, uint64_t now,
@@ -286,13 +335,11 @@ SIGNAL_SAFE static uint64_t end_records(struct thread *thread, bool mine, uint64
     if (name[0] != '\0' && memcmp(name, thread->name, strnlen(name, sizeof name - 1) + 1) != 0)
         stream_put_thread_name(&thread->stream, name);
     if (mine) {
-        /* A thread without a sample walked its first stack just now, which took longer than
-         * everything before: it counts up to the number that is written as its end. */
-        cpu_ns = cpu_ns_of(thread, true);
-        if (session.settings.measure != SETTINGS_EVENT)
-            settle_at(thread, true, cpu_ns);
         if (children_are_waiting())
             children_write(thread);
+        cpu_ns = put_own(thread, cpu_ns);
+        if (session.settings.measure == SETTINGS_WALL)
+            settle_at(thread, true, cpu_ns);
     }
     stream_put_thread_end(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), cpu_ns);
     return cpu_ns;
@@ -330,13 +377,13 @@ void thread_end(struct thread *thread)
     uint64_t ours = os_signal_bit(session.settings.signo), before = 0;
     os_sigmask(SIG_BLOCK, &ours, &before);
     thread->is_held_back = (before & ours) != 0;
+    uint64_t now = now_of(thread, true);
     if (!thread_claim(thread, THREAD_ENDING))
         return; /* the process ends, and has done it for us; the slot stays */
     wait_for_writer(thread);
-    clock_disarm(&thread->clock);
-    uint64_t now = now_of(thread, true);
     locate_unless_known(thread, now);
-    uint64_t cpu_ns = end_records(thread, true, now, 0);
+    clock_disarm(&thread->clock);
+    uint64_t cpu_ns = end_records(thread, true, now, now);
     thread_self = NULL;
     thread_give_back(thread, cpu_ns + 1);
 }
@@ -347,11 +394,13 @@ void thread_finish(struct thread *thread)
     bool mine = thread == thread_self;
     if (!thread_claim(thread, THREAD_ENDING))
         return;
-    /* The clock first, so that what it costs to stop it is in the thread's CPU time. */
-    clock_disarm(&thread->clock);
+    if (!mine)
+        clock_disarm(&thread->clock);
     uint64_t now = now_of(thread, mine), cpu_ns = cpu_ns_of(thread, mine);
-    if (mine)
+    if (mine) {
         locate_unless_known(thread, now);
+        clock_disarm(&thread->clock);
+    }
     if (cpu_ns == 0) {
         cpu_ns = cpu_of_dead_ns(thread);
         now = session.settings.measure == SETTINGS_EVENT ? now : cpu_ns;

@@ -10,6 +10,9 @@
  * weights add up to the clock whenever a file may be read. Where that is too much to be honest it
  * is counted as lost (sample.h).
  *
+ * Own cost   What our code uses of a thread's CPU clock where it begins and ends is recorded apart
+ *            (THREAD_COST) and weighed by no sample: else it would go to the functions that the
+ *            program runs first and last there, a third of the time of a thread of 100 us.
  * Order      THREAD_START, samples, THREAD_END: one writer at a time, by the slot's state
  *            (thread.h).
  * Context    stated at each function. */
@@ -23,9 +26,11 @@
 #include "sys/context.h"
 #include "threads/thread.h"
 
-/* The calling thread becomes `thread` and is sampled from now on. Its CPU time counts from
- * `start_cpu_ns` of its clock. SETUP, HOOK, with our signal blocked */
-void thread_begin(struct thread *thread, uint64_t start_cpu_ns);
+/* The calling thread becomes `thread` and is sampled from the return on. Our code began to run in it
+ * when its CPU clock stood at `entered_cpu_ns`: what it uses from there to the return is our own
+ * cost. `is_new`: it was created just now, and what its clock showed by then is what libc and the
+ * kernel took to begin it. All signals blocked; SETUP, HOOK */
+void thread_begin(struct thread *thread, uint64_t entered_cpu_ns, bool is_new);
 
 /* Thread `tid`, which pthread_create did not make, is sampled from now on, its CPU time from
  * `start_cpu_ns` of its clock. False when it has ended; the slot is free again then. All signals
@@ -55,6 +60,10 @@ void thread_rearm(struct thread *thread);
 /* Settles `thread`, whose handler is known not to run; `mine`: it is the calling thread. HOOK,
  * EXIT */
 void thread_settle(struct thread *thread, bool mine);
+
+/* The calling thread is about to exec, and `settled_cpu_ns` is what its CPU clock showed when it was
+ * settled: what it used since is our own cost. HOOK */
+void thread_count_own(struct thread *thread, uint64_t settled_cpu_ns);
 
 /* Settles another thread, which the caller holds. any context */
 SIGNAL_SAFE void thread_settle_other(struct thread *thread);

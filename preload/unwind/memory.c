@@ -154,13 +154,14 @@ static bool sp_is_on_main_stack(uint64_t sp, uint64_t main_end)
 {
     struct rlimit limit;
     uint64_t size_bytes = STACK_MAX_BYTES;
-    if (os_limit_get(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size_bytes)
-        size_bytes = limit.rlim_cur;
     /* A thread's descriptor lies above its stack, the first one's below: the limit alone may reach
      * down to stacks of threads, if the program raised it while running. */
     uint64_t descriptor = (uint64_t)pthread_self();
-    return sp < main_end && main_end - sp < size_bytes &&
-           (descriptor <= sp || descriptor >= main_end);
+    if (sp >= main_end || (descriptor > sp && descriptor < main_end))
+        return false;
+    if (os_limit_get(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size_bytes)
+        size_bytes = limit.rlim_cur;
+    return main_end - sp < size_bytes;
 }
 
 void memory_bind(struct unwind_memory *memory)

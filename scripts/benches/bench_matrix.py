@@ -32,8 +32,8 @@ def main():
                 for clock in ("perf", "timer"):
                     shares, total = [], None
                     for _ in range(repeats):
-                        share, chance, account, _ = measure([test_program("account_shares"), str(count), str(at_once),
-                                                             str(us)], scratch, frequency, clock)
+                        share, chance, account = measure([test_program("account_shares"), str(count), str(at_once),
+                                                          str(us)], scratch, frequency, clock)
                         shares.append(share)
                         total = account["total"]
                     low, high = 100 * min(shares), 100 * max(shares)

@@ -72,6 +72,7 @@ static void sums_add_whole(struct account_sums *sums, const struct recording *re
     } else {
         sums->cpu_known = recording->facts.cpu_known;
         sums->cpu_ns = recording->facts.cpu_ns;
+        sums->own_ns = recording->facts.own_ns;
     }
 }
 
@@ -190,24 +191,40 @@ bool account_add_recording(struct account *account, const struct recording *reco
     sums_add(&account->all, &process.sums);
     return true;
 }
-
-void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns)
+/* `part`: the field's place in struct account_sums. */
+static void add_weighed(struct account *account, size_t index, size_t part, uint64_t cpu_ns)
 {
     struct account_sums *const both[] = {&account->processes.items[index].sums, &account->all};
     for (size_t i = 0; i < 2; i++) {
         add_to(&both[i]->weight_ns, cpu_ns);
-        add_to(&both[i]->cpu_ns, cpu_ns);
-        add_to(&both[i]->start_up_ns, cpu_ns);
+        add_to((uint64_t *)(void *)((char *)both[i] + part), cpu_ns);
     }
+}
+
+void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns)
+{
+    add_weighed(account, index, offsetof(struct account_sums, start_up_ns), cpu_ns);
+    add_to(&account->processes.items[index].sums.cpu_ns, cpu_ns);
+    add_to(&account->all.cpu_ns, cpu_ns);
+}
+
+void account_add_thread_begin(struct account *account, size_t index, uint64_t cpu_ns)
+{
+    add_weighed(account, index, offsetof(struct account_sums, thread_begin_ns), cpu_ns);
 }
 
 void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns)
 {
-    struct account_sums *const both[] = {&account->processes.items[index].sums, &account->all};
-    for (size_t i = 0; i < 2; i++) {
-        add_to(&both[i]->weight_ns, cpu_ns);
-        add_to(&both[i]->thread_exit_ns, cpu_ns);
-    }
+    add_weighed(account, index, offsetof(struct account_sums, thread_exit_ns), cpu_ns);
+}
+
+void account_own_is_weighed(struct account *account, size_t index)
+{
+    struct account_sums *one = &account->processes.items[index].sums;
+    add_to(&one->weight_ns, one->own_ns);
+    add_to(&account->all.weight_ns, one->own_ns);
+    account->all.own_ns -= one->own_ns;
+    one->own_ns = 0;
 }
 
 /* ---- from another account -------------------------------------------------------------------- */
@@ -320,8 +337,12 @@ double account_rate_hz(const struct account_sums *sums)
 {
     uint64_t cpu_ns = sums->cpu_known ? sums->cpu_ns : sums->weight_ns;
     uint64_t not_sampled_ns = sums->start_up_ns;
+    add_to(&not_sampled_ns, sums->thread_begin_ns);
     add_to(&not_sampled_ns, sums->thread_exit_ns);
-    add_to(&not_sampled_ns, sums->paused_ns);
+    if (sums->cpu_known) {
+        add_to(&not_sampled_ns, sums->own_ns);
+        add_to(&not_sampled_ns, sums->paused_ns);
+    }
     if (cpu_ns <= not_sampled_ns)
         return 0;
     return (double)sums->n_samples * 1e9 / (double)(cpu_ns - not_sampled_ns);
@@ -339,5 +360,6 @@ enum capture_clock account_main_clock(const struct account_sums *sums)
 
 uint64_t account_wanted_ns(const struct account_sums *sums)
 {
-    return sums->cpu_ns > sums->paused_ns ? sums->cpu_ns - sums->paused_ns : 0;
+    uint64_t not_wanted_ns = add_saturated(sums->paused_ns, sums->own_ns);
+    return sums->cpu_ns > not_wanted_ns ? sums->cpu_ns - not_wanted_ns : 0;
 }

@@ -42,15 +42,17 @@ struct account_module {
 struct account_sums {
     enum measure measure;
     uint64_t n_samples; /* credits do not count                                  */
-    uint64_t weight_ns; /* of all samples and credits, start_up_ns and thread_exit_ns */
+    uint64_t weight_ns; /* of all samples and credits, and of the next three              */
     uint64_t cut_ns[ACCOUNT_N_CUTS]; /* of it in stacks that are not complete, by reason      */
     uint64_t cpu_ns;                 /* the processes used, start-up included                 */
     uint64_t start_up_ns;            /* of it, before sampling began; also in weight_ns       */
-    uint64_t thread_exit_ns; /* of it, at the ends of threads; also in weight_ns             */
-    uint64_t paused_ns;      /* of it, while sampling was stopped; in no weight       */
-    uint64_t length_ns;      /* how long the processes were there                     */
-    uint64_t stopped_ns;     /* of that, while sampling was stopped                   */
-    bool cpu_known;          /* of every process                                      */
+    uint64_t thread_begin_ns; /* of it, at the beginnings of threads; also in weight_ns        */
+    uint64_t thread_exit_ns;  /* of it, at the ends of threads; also in weight_ns              */
+    uint64_t own_ns;          /* of it, our own code where threads begin and end; in no weight  */
+    uint64_t paused_ns;       /* of it, while sampling was stopped; in no weight                */
+    uint64_t length_ns;       /* how long the processes were there                     */
+    uint64_t stopped_ns;      /* of that, while sampling was stopped                   */
+    bool cpu_known;           /* of every process                                      */
     uint64_t lost[CAPTURE_N_LOSSES];    /* grid steps                                         */
     uint64_t lost_ns[CAPTURE_N_LOSSES]; /* the same times the period                          */
     uint64_t n_ticks;                   /* handler runs                                       */
@@ -118,9 +120,14 @@ bool account_add_recording(struct account *account, const struct recording *reco
  * accounted for as start-up (build.h). */
 void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns);
 
-/* Adds CPU time that the threads of recording `index` used when they ended, known as the difference
- * of the process's and theirs (build.h). It is in the CPU time already. */
+/* Adds CPU time of recording `index` that libc and the kernel used where its threads began, and
+ * where they ended (known as the difference of the process's and theirs), which weights of their
+ * own stand for (build.h). It is in the CPU time already. */
+void account_add_thread_begin(struct account *account, size_t index, uint64_t cpu_ns);
 void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns);
+
+/* Our own cost in recording `index` is in the profile: it moves into the weights. */
+void account_own_is_weighed(struct account *account, size_t index);
 
 /* Adds another account, which may be let go afterwards. False: out of memory, and only a part was
  * added. */
@@ -141,7 +148,7 @@ uint64_t account_lost(const struct account_sums *sums);
 /* Of the CPU time used, what was lost for reasons that are known and is in no weight. */
 uint64_t account_lost_ns(const struct account_sums *sums);
 
-/* The CPU time used while sampling was on: what there is to account for. */
+/* The CPU time that the program used while sampling was on: what there is to account for. */
 uint64_t account_wanted_ns(const struct account_sums *sums);
 
 /* Weight in stacks that are not complete. */

@@ -95,7 +95,8 @@ static void put_cpu(struct json *json, const struct account_sums *sums)
     else
         json_null(json);
     put_u64(json, "explained_ns", sums->weight_ns);
-    put_share(json, "explained_share", sums->weight_ns, sums->cpu_known ? sums->cpu_ns : 0);
+    put_share(json, "explained_share", sums->weight_ns,
+              sums->cpu_known ? account_wanted_ns(sums) : 0);
     put_group(json, sums, COUNTER_CPU);
     put_u64(json, "lost_ns", account_lost_ns(sums));
 }

@@ -62,7 +62,7 @@ static void put_weight(struct sink *out, const struct account_sums *sums, const 
 static void put_cpu(struct sink *out, const struct account_sums *sums)
 {
     uint64_t all_ns = sums->cpu_known ? sums->cpu_ns : 0;
-    uint64_t known_ns = sums->weight_ns + account_lost_ns(sums) + sums->paused_ns;
+    uint64_t known_ns = sums->weight_ns + account_lost_ns(sums) + sums->own_ns + sums->paused_ns;
     static const char *const labels[] = {[MEASURE_CPU] = "CPU time used",
                                          [MEASURE_WALL] = "Elapsed in threads",
                                          [MEASURE_EVENTS] = "Events counted"};

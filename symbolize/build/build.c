@@ -23,6 +23,7 @@ struct build {
     size_t n;
     struct profile_builder *builder;
     struct node_stacks *stacks;
+    bool own_cost;
     enum measure measure;   /* of all */
     uint64_t *start_ups_ns; /* by recording; see start_ups_find */
     uint64_t
@@ -220,52 +221,73 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
     uint32_t *ids = calloc(recording->n_threads + 1, sizeof *ids);
     for (size_t i = 0; i < recording->n_threads && ids != NULL; i++) {
         const struct recording_thread *from = &recording->threads[i];
-        bool cpu_known = from->ended && from->end_cpu_ns >= from->start_cpu_ns;
+        uint64_t not_its_ns = add_saturated(from->start_cpu_ns, from->own_cpu_ns);
+        bool cpu_known = from->ended && from->end_cpu_ns >= not_its_ns;
         const struct profile_thread thread = {
             .process = process_id,
             .name = profile_add_text(build->builder, from->name.bytes, from->name.length),
             .tid = from->tid,
             .start_ns = add_saturated(start, from->start_ns),
             .end_ns = add_saturated(start, from->end_ns),
-            .cpu_ns = cpu_known ? from->end_cpu_ns - from->start_cpu_ns : 0,
+            .cpu_ns = cpu_known ? from->end_cpu_ns - not_its_ns : 0,
         };
         ids[i] = profile_add_thread(build->builder, &thread);
     }
     return ids;
 }
 
-/* A weight that no sample stands for, as the frames root and leaf. */
+/* A weight that no sample stands for, as the frames root and leaf (NULL: none). */
 static void add_measured(struct build *build, const char *root, const char *leaf,
                          const struct profile_sample *at, uint64_t cpu_ns)
 {
     const uint64_t values[N_KINDS] = {[KIND_WEIGHT] = cpu_ns};
     struct profile_sample sample = *at;
+    if (cpu_ns == 0)
+        return;
     sample.stack = profile_add_stack(build->builder, 0,
                                      profile_add_named_frame(build->builder, root, strlen(root)));
-    sample.stack = profile_add_stack(build->builder, sample.stack,
-                                     profile_add_named_frame(build->builder, leaf, strlen(leaf)));
+    if (leaf != NULL)
+        sample.stack =
+            profile_add_stack(build->builder, sample.stack,
+                              profile_add_named_frame(build->builder, leaf, strlen(leaf)));
     profile_add_sample(build->builder, &sample, values);
 }
 
+/* The beginnings of threads, rooted where threads are, and our own code in them. */
+static void threads_measured_add(struct build *build, size_t index, const uint32_t *threads,
+                                 struct account *account)
+{
+    const struct recording *recording = build->recordings[index];
+    uint64_t start = recording_start(build, recording);
+    for (size_t i = 0; i < recording->n_threads; i++) {
+        const struct recording_thread *thread = &recording->threads[i];
+        const struct profile_sample at = {.thread = threads[i],
+                                          .time_ns = add_saturated(start, thread->start_ns)};
+        add_measured(build, "clone3", "[thread start]", &at, thread->begin_cpu_ns);
+        account_add_thread_begin(account, index, thread->begin_cpu_ns);
+        if (build->own_cost)
+            add_measured(build, "[sampler]", NULL, &at, thread->own_cpu_ns);
+    }
+}
+
 /* The start-up, which ends where the recording begins, rooted where the loader is; the ends of
- * threads, rooted where threads are. Both are weights of the first thread. */
-static void measured_add(struct build *build, size_t index, uint32_t thread,
+ * threads, of which only the sum is known. Both are weights of the first thread. */
+static void measured_add(struct build *build, size_t index, const uint32_t *threads,
                          struct account *account)
 {
     const struct recording *recording = build->recordings[index];
     if (build->measure != MEASURE_CPU)
         return;
     uint64_t up_ns = build->start_ups_ns[index], exit_ns = recording->facts.thread_exit_ns;
-    struct profile_sample at = {.thread = thread, .time_ns = recording_start(build, recording)};
-    if (up_ns != 0) {
-        add_measured(build, "_start", "[start-up]", &at, up_ns);
-        account_add_start_up(account, index, up_ns);
-    }
-    if (exit_ns != 0) {
-        at.time_ns = add_saturated(at.time_ns, recording->facts.length_ns);
-        add_measured(build, "clone3", "[thread exit]", &at, exit_ns);
-        account_add_thread_exit(account, index, exit_ns);
-    }
+    struct profile_sample at = {.thread = threads[0], .time_ns = recording_start(build, recording)};
+    add_measured(build, "_start", "[start-up]", &at, up_ns);
+    account_add_start_up(account, index, up_ns);
+    threads_measured_add(build, index, threads, account);
+    at.time_ns = add_saturated(at.time_ns, recording->facts.length_ns);
+    add_measured(build, "clone3", "[thread exit]", &at, exit_ns);
+    account_add_thread_exit(account, index, exit_ns);
+    if (build->own_cost)
+        account_own_is_weighed(account, index);
 }
 
 static bool recording_add(struct build *build, size_t index, struct account *account)
@@ -279,7 +301,7 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
     bool done = threads != NULL && stacks != NULL && labels != NULL;
     if (done) {
         node_stacks_map(build->stacks, index, stacks);
-        measured_add(build, index, threads[0], account);
+        measured_add(build, index, threads, account);
     }
     for (size_t i = 0; i < recording->n_samples && done; i++) {
         const struct recording_sample *from = &recording->samples[i];
@@ -316,7 +338,7 @@ bool profile_build(const struct recording *const *recordings, size_t n,
                    const struct build_options *options, struct profile **out,
                    struct account *account, struct err *err)
 {
-    struct build build = {.recordings = recordings, .n = n};
+    struct build build = {.recordings = recordings, .n = n, .own_cost = options->own_cost};
     if (n > 0)
         build.measure = recordings[0]->facts.measure;
     for (size_t i = 1; i < n; i++) {

@@ -12,8 +12,10 @@
  * Start-up     What a process used before its recording began (exec, the dynamic loader) is a
  *              weight of its own, `_start;[start-up]`, so that the weights add up to the CPU time
  *              of the process.
- * Thread ends  What threads used after the last record of their own (in libc and the kernel) is
- *              measured too, as the process's CPU time less its threads': `clone3;[thread exit]`.
+ * Threads      What libc and the kernel used to begin a thread is `clone3;[thread start]`, what
+ *              threads used after the last record of their own, measured as the process's CPU time
+ *              less its threads', `clone3;[thread exit]`. What our own code used in them there is
+ *              left out, or `[sampler]` where that is asked for.
  * Memory       Proportional to the distinct frames and stacks, and the samples: an address is
  *              resolved once, however many stacks it is in, and a node mapped once.
  * Errors       Recordings that measure different things (ERR_USAGE); out of memory. A module
@@ -29,6 +31,7 @@
 
 struct build_options {
     enum names_mode names;
+    bool own_cost;          /* our own code is in the profile, as [sampler]                */
     bool no_inlines;        /* only the function of the symbol table for each address      */
     const char *debug_root; /* NULL: /usr/lib/debug                                        */
     uint64_t run_cpu_ns;    /* for account_set_cpu                                         */

@@ -88,6 +88,14 @@ static uint64_t thread_exit_ns_of(const struct recording *recording)
     return rest_ns <= most_ns ? rest_ns : 0;
 }
 
+static uint64_t own_ns_of(const struct recording *recording)
+{
+    uint64_t own_ns = 0;
+    for (size_t i = 0; i < recording->n_threads; i++)
+        add_to(&own_ns, recording->threads[i].own_cpu_ns);
+    return own_ns;
+}
+
 bool facts_find(struct recording *recording, struct arena *arena)
 {
     const struct capture_header *header = &recording->header;
@@ -98,6 +106,7 @@ bool facts_find(struct recording *recording, struct arena *arena)
     facts->length_ns = length_ns_of(recording);
     facts->stopped_ns = recording_paused_ns(recording, facts->length_ns);
     facts->thread_exit_ns = thread_exit_ns_of(recording);
+    facts->own_ns = own_ns_of(recording);
     facts->command = command_line(recording, arena);
     return facts->command != NULL;
 }

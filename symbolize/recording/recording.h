@@ -54,8 +54,10 @@ struct recording_thread {
     struct text name;      /* the last one it had                                  */
     uint64_t start_ns;     /* since the recording's start                          */
     uint64_t end_ns;       /* of its end, or of its last sample                    */
-    uint64_t start_cpu_ns; /* of the thread when its sampling began                */
+    uint64_t start_cpu_ns; /* of the thread, from where on it is known what it used */
     uint64_t end_cpu_ns;   /* meaningful when `ended`                              */
+    uint64_t begin_cpu_ns; /* of what it used: by libc and the kernel, to begin it */
+    uint64_t own_cpu_ns;   /* and by our own code in it; both in no sample         */
     uint32_t clock;        /* enum capture_clock it got; STAND_IN if it ever was   */
     uint32_t clock_errno;  /* of the better clock that failed, 0 = none            */
     bool ended;
@@ -113,6 +115,7 @@ struct recording_facts {
     /* CPU time of threads after their own last record: the part of libc and the kernel in the end
      * of a thread, which is in the CPU time of the process and in no thread's; 0: not known. */
     uint64_t thread_exit_ns;
+    uint64_t own_ns;     /* own_cpu_ns of all threads */
     const char *command; /* its words joined by blanks; "" if not recorded                      */
 };
 

@@ -141,6 +141,19 @@ static void clock_read(struct reader *reader, struct stream_state *stream, struc
         thread->clock_errno = clock_errno;
 }
 
+static void thread_cost_read(struct reader *reader, struct stream_state *stream, struct cursor *c)
+{
+    uint64_t begin_cpu_ns = cursor_uleb128(c);
+    uint64_t own_cpu_ns = cursor_uleb128(c);
+    if (c->failed)
+        return;
+    struct recording_thread *thread = thread_now(reader, stream);
+    if (thread == NULL)
+        return;
+    add_to(&thread->begin_cpu_ns, begin_cpu_ns);
+    add_to(&thread->own_cpu_ns, own_cpu_ns);
+}
+
 /* Whether two descriptions of one id agree; the image comes in records of its own. */
 static bool module_equal(const struct recording_module *a, const struct recording_module *b)
 {
@@ -352,6 +365,9 @@ static bool record_read(struct reader *reader, struct stream_state *stream, stru
         return true;
     case CAPTURE_THREAD_LABEL:
         label_read(reader, stream, c);
+        return true;
+    case CAPTURE_THREAD_COST:
+        thread_cost_read(reader, stream, c);
         return true;
     case CAPTURE_PAUSE:
         pause_read(reader, c);

@@ -76,7 +76,8 @@ class Recorded:
         self.recording = os.path.abspath([file for file in os.listdir(".") if file.endswith(".sampler")][0])
         dump = json.loads(ask([sys.executable, os.path.join(HERE, "recording_dump.py"), "--json", self.recording]))
         self.n_samples = dump["n_samples"]
-        self.total_ns = round(dump["weight_s"] * 1e9) + round(dump["start_cpu_ms"] * 1e6) + dump["thread_exit_ns"]
+        self.total_ns = round(dump["weight_s"] * 1e9) + round(dump["start_cpu_ms"] * 1e6) + dump["thread_exit_ns"] + \
+            dump["thread_begin_ns"]
         self.period_ns = round(dump["weight_s"] * 1e9 / dump["steps"])
         self.write("ns.folded", "--count", "ns")
         self.self_ns = {}

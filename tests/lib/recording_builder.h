@@ -124,6 +124,14 @@ static inline void builder_thread_end(struct recording_builder *b, uint64_t delt
     builder_varint(b, cpu_ns);
 }
 
+static inline void builder_thread_cost(struct recording_builder *b, uint64_t begin_cpu_ns,
+                                       uint64_t own_cpu_ns)
+{
+    builder_byte(b, CAPTURE_THREAD_COST);
+    builder_varint(b, begin_cpu_ns);
+    builder_varint(b, own_cpu_ns);
+}
+
 static inline void builder_clock(struct recording_builder *b, unsigned clock, unsigned failed)
 {
     builder_byte(b, CAPTURE_CLOCK);

@@ -69,6 +69,7 @@ class Thread:
         self.stream, self.tid, self.name = stream, tid, name
         self.start_units, self.units = start_units, start_units
         self.start_cpu_ns, self.end_cpu_ns = start_cpu_ns, None
+        self.begin_cpu_ns = self.own_cpu_ns = 0
         self.n_samples = self.n_credits = self.steps = self.credit_steps = self.max_steps = 0
         self.clock, self.why_errno = None, 0
         self.label = ""
@@ -111,7 +112,7 @@ class Recording:
         flat = values[:lost_at] + values[lost_at + 16 :]
         for name, value in zip([n for n in names if n != "lost"], flat):
             setattr(self, name, value)
-        if self.version not in (1, 2, 3):
+        if self.version not in (1, 2, 3, 4):
             raise Damaged("version %d" % self.version)
         self.infos, self.modules = {}, {}
         self.children = []  # (time, why, path)
@@ -206,6 +207,9 @@ class Recording:
                 units, stops = c.varint(), c.varint()
                 self.pauses.append((units * self.time_unit_ns, stops != 0))
                 self.pauses.sort()
+            elif tag == 16:
+                thread.begin_cpu_ns += c.varint()
+                thread.own_cpu_ns += c.varint()
             elif tag != 0:
                 raise Damaged("stream %d: tag %d" % (stream, tag))
             self.tag_bytes[tag] += c.at - start
@@ -244,7 +248,8 @@ class Recording:
     def summary(self):
         steps = sum(t.steps for t in self.threads)
         samples = sum(t.n_samples for t in self.threads)
-        cpu = self.end_cpu_ns - self.start_cpu_ns - self.paused_cpu_ns if self.end_cpu_ns else None
+        begin_ns, own_ns = (sum(getattr(t, name) for t in self.threads) for name in ("begin_cpu_ns", "own_cpu_ns"))
+        cpu = self.end_cpu_ns - self.start_cpu_ns - self.paused_cpu_ns - own_ns if self.end_cpu_ns else None
         sample_bytes = sum(self.tag_bytes[t] for t in (10, 11, 12))
         cut = sum(w for (s, n), w in self.weights.items() if self.stack(s, n)[0][0] == "cut")
         return dict(
@@ -253,7 +258,8 @@ class Recording:
             credit_steps=sum(t.credit_steps for t in self.threads),
             cpu_s=cpu / 1e9 if cpu is not None else None,
             explained=round(steps * self.period / cpu, 5) if cpu else None,
-            start_cpu_ms=self.start_cpu_ns / 1e6, thread_exit_ns=self.thread_exit_ns(), n_threads=self.n_threads,
+            start_cpu_ms=self.start_cpu_ns / 1e6, thread_exit_ns=self.thread_exit_ns(),
+            thread_begin_ns=begin_ns, own_ns=own_ns, n_threads=self.n_threads,
             missed=self.n_threads_missed, n_streams=len(self.nodes),
             n_nodes=sum(len(n) - 1 for n in self.nodes.values()), n_modules=len(self.modules),
             clocks=sorted({CLOCKS[t.clock] for t in self.threads if t.clock is not None}),

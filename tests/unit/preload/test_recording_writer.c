@@ -69,10 +69,11 @@ static void records_are_bytes_of_the_format(void **state)
     assert_true(stream_put_sample(&stream, 7001000, 5, 2));
     assert_true(stream_put_credit(&stream, 6500000, 2, 1)); /* the clock went back: no delta */
     assert_true(stream_put_clock(&stream, CAPTURE_CLOCK_TIMER, 13));
+    assert_true(stream_put_thread_cost(&stream, 9, 300));
     assert_true(stream_put_thread_end(&stream, 8001000, 128));
     const uint8_t expected[] = {
         0x43, 0x48, 0x4e, 0x4b, 9,    0, 0, 0,   0,   0,   0,
-        0,    38,   0,    0,    0,                              /* CHNK, stream, sequence, bytes */
+        0,    42,   0,    0,    0,                              /* CHNK, stream, sequence, bytes */
         2,    0xac, 0x02, 0x88, 0x27, 7, 4, 'm', 'a', 'i', 'n', /* tid 300 at 5000 units        */
         8,    0,    3,    0xb4, 0x24,                           /* node 1                       */
         9,    4,                                                /* node 2: too deep             */
@@ -80,6 +81,7 @@ static void records_are_bytes_of_the_format(void **state)
         11,   0,    5,    2,                                    /* five steps                   */
         12,   0,    2,    1,                                    /* credit                       */
         5,    3,    13,                                         /* clock                        */
+        16,   9,    0xac, 0x02,                                 /* begin, own                   */
         4,    0xe8, 0x07, 0x80, 0x01,                           /* end                          */
     };
     uint8_t bytes[sizeof expected];

@@ -336,6 +336,61 @@ static void weights_times_and_threads(void **state)
     builder_deinit(&b);
 }
 
+/* The weight of a stack in the profile, of all threads. */
+static uint64_t weight_of(const struct profile *profile, const char *stack)
+{
+    uint64_t weight_ns = 0;
+    for (size_t i = 0; i < profile->n_samples; i++)
+        if (strcmp(folded(profile, profile->samples[i].stack), stack) == 0)
+            weight_ns += profile_value(profile, i, 1);
+    return weight_ns;
+}
+
+/* A process that began a thread: what libc and the kernel took for that is in the profile, what we
+ * took only where it is asked for. */
+static void costs_of_threads(void **state)
+{
+    (void)state;
+    for (unsigned own_cost = 0; own_cost < 2; own_cost++) {
+        struct self self;
+        struct recording_builder b;
+        struct account account;
+        self_describe(&self);
+        record_self(&b, &self);
+        builder_thread_cost(&b, 0, 300000);
+        builder_sample_weighted(&b, CAPTURE_SAMPLE_WEIGHTED, 5, 4, 1);
+        builder_thread_cost(&b, 0, 20000);
+        builder_thread_end(&b, 3, 4320100);
+        builder_chunk(&b, 1, 0);
+        builder_thread_start(&b, 12, 9, 0, "second");
+        builder_thread_cost(&b, 9000, 40000);
+        builder_thread_end(&b, 3, 50000);
+        builder_header(&b)->end_time_ns = builder_header(&b)->start_time_ns + 20000000;
+        builder_header(&b)->start_cpu_ns = 1000000;
+        builder_header(&b)->end_cpu_ns = 5370000;
+        builder_header(&b)->end = CAPTURE_EXITED;
+        struct profile *profile =
+            build_one(&b, &(struct build_options){.own_cost = own_cost != 0}, &account);
+        uint64_t total_ns = 0;
+        for (size_t i = 0; i < profile->n_samples; i++)
+            total_ns += profile_value(profile, i, 1);
+        const struct account_sums *sums = &account.all;
+        assert_int_equal(weight_of(profile, "clone3;[thread start]"), 9000);
+        assert_int_equal(weight_of(profile, "[sampler]"), own_cost ? 360000 : 0);
+        assert_int_equal(sums->thread_begin_ns, 9000);
+        assert_int_equal(sums->own_ns, own_cost ? 0 : 360000);
+        assert_int_equal(sums->cpu_ns, 5370000);
+        assert_int_equal(account_wanted_ns(sums), own_cost ? 5370000 : 5010000);
+        assert_int_equal(sums->weight_ns, own_cost ? 5369000 : 5009000);
+        assert_int_equal(total_ns, sums->weight_ns);
+        assert_int_equal(profile->threads[1].cpu_ns, 4000000);
+        assert_int_equal(profile->threads[2].cpu_ns, 10000);
+        profile_destroy(profile);
+        account_deinit(&account);
+        builder_deinit(&b);
+    }
+}
+
 /* Two processes of one program: one module, one set of functions and stacks, two threads. */
 static void processes_share_what_is_equal(void **state)
 {
@@ -381,6 +436,7 @@ int main(void)
         cmocka_unit_test(another_file_gives_no_names),
         cmocka_unit_test(other_nodes_have_words),
         cmocka_unit_test(weights_times_and_threads),
+        cmocka_unit_test(costs_of_threads),
         cmocka_unit_test(processes_share_what_is_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

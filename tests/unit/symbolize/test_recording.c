@@ -101,6 +101,46 @@ static void everything_is_read(void **state)
     builder_deinit(&b);
 }
 
+/* What it cost to begin and end a thread adds up, by thread; one of another stream is apart. */
+static void costs_of_threads_add_up(void **state)
+{
+    (void)state;
+    struct recording_builder b;
+    builder_init(&b);
+    builder_chunk(&b, 0, 0);
+    builder_thread_start(&b, 10, 0, 0, "first");
+    builder_thread_cost(&b, 900, 30000);
+    builder_thread_cost(&b, 0, 7000);
+    builder_thread_end(&b, 1, 100000);
+    builder_thread_start(&b, 11, 0, 0, "second");
+    builder_thread_cost(&b, 1, 2);
+    struct recording *recording = read_built(&b);
+    assert_int_equal(recording->n_warnings, 0);
+    assert_int_equal(recording->threads[0].begin_cpu_ns, 900);
+    assert_int_equal(recording->threads[0].own_cpu_ns, 37000);
+    assert_int_equal(recording->threads[1].begin_cpu_ns, 1);
+    assert_int_equal(recording->threads[1].own_cpu_ns, 2);
+    assert_int_equal(recording->facts.own_ns, 37002);
+    recording_destroy(recording);
+    builder_deinit(&b);
+}
+
+/* Versions before this one are read; they had no such records. */
+static void older_versions_are_read(void **state)
+{
+    (void)state;
+    for (uint32_t version = CAPTURE_VERSION_OLDEST; version <= CAPTURE_VERSION; version++) {
+        struct recording_builder b;
+        build_all(&b);
+        builder_header(&b)->version = version;
+        struct recording *recording = read_built(&b);
+        assert_int_equal(recording->n_samples, 3);
+        assert_int_equal(recording->threads[0].own_cpu_ns, 0);
+        recording_destroy(recording);
+        builder_deinit(&b);
+    }
+}
+
 /* Chunks of two streams in mixed order in the file; a stream taken over by a second thread, whose
  * samples name nodes of the first. */
 static void streams_and_threads_are_kept_apart(void **state)
@@ -377,6 +417,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_read),
+        cmocka_unit_test(costs_of_threads_add_up),
+        cmocka_unit_test(older_versions_are_read),
         cmocka_unit_test(streams_and_threads_are_kept_apart),
         cmocka_unit_test(every_prefix_is_read),
         cmocka_unit_test(unusable_headers_are_refused),
