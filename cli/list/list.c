@@ -7,6 +7,7 @@
 #include "list/command.h"
 #include "number.h"
 #include "select/match.h"
+#include "select/select.h"
 #include "view/rows_by.h"
 
 #define MOST_FUNCTIONS_UNASKED 3 /* when neither FUNC nor -n is given */
@@ -56,8 +57,46 @@ static bool choose(struct list *list, const uint8_t *marks, bool needs_source, s
     return true;
 }
 
+/* The self of functions when time in libraries stands where the user's own code called them. Nothing
+ * of it is known where a profile has no such code (my_code.h). */
+static bool own_self_find(struct list *list, struct err *err)
+{
+    struct selection selection = SELECTION_ALL;
+    struct profile *own = NULL;
+    struct summary summary;
+    selection.my_code = true;
+    if (!profile_select(list->input->profile, &selection, &own, err)) {
+        bool is_none = err->code == ERR_UNSUPPORTED;
+        *err = is_none ? (struct err)ERR_INIT : *err;
+        return is_none;
+    }
+    list->own_self = calloc(own->n_functions, sizeof *list->own_self);
+    bool ok = summary_init(&summary, own, SUMMARY_BY_FUNCTION, err) &&
+              (list->own_self != NULL || err_fail_memory(err));
+    for (size_t i = 0; ok && i < summary.n; i++)
+        list->own_self[summary.rows[i].key.id] = summary.rows[i].self;
+    summary_deinit(&summary);
+    profile_destroy(own);
+    return ok;
+}
+
+static int own_first(const void *left, const void *right, void *own_self)
+{
+    const struct summary_row *a = left, *b = right;
+    const uint64_t *selves = own_self;
+    int order = compare_u64(selves[b->key.id], selves[a->key.id]);
+    return order != 0 ? order : compare_u64(b->self, a->self);
+}
+
+/* Those of the user's own code in which, or in whose calls of libraries, most time was spent: what a
+ * person can change. Without such code those with most self. */
 static bool choose_unasked(struct list *list, struct err *err)
 {
+    if (!own_self_find(list, err))
+        return false;
+    if (list->own_self != NULL)
+        qsort_r(list->functions.rows, list->functions.n, sizeof *list->functions.rows, own_first,
+                list->own_self);
     if (!choose(list, NULL, !list->with_code, err))
         return false;
     if (list->n_meant > 0)
@@ -148,6 +187,7 @@ static bool show_functions(struct list *list, const uint8_t *marks, struct err *
     else if (ok)
         ok = list->with_code ? print_with_code(list, err) : print(list, err);
     free(list->meant);
+    free(list->own_self);
     return ok;
 }
 

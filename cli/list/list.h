@@ -16,8 +16,9 @@
 struct list {
     const struct options *options;
     const struct input *input;
-    const char *asked; /* FUNC; NULL: the functions with most self whose source is here */
+    const char *asked; /* FUNC; NULL: some whose source is here, see choose_unasked       */
     struct summary functions;
+    uint64_t *own_self;               /* by function: its self with --my-code. NULL: not known    */
     struct summary lines;             /* by function, file (its own first), line    */
     const struct summary_row **meant; /* of `functions`, in order                   */
     size_t n_meant;

@@ -240,6 +240,9 @@ const struct option_row option_table[N_OPTIONS] = {
                      .argument = "REGEX",
                      .commands = VIEWS,
                      .help = "such frames are taken out, their time is the caller's"},
+    [OPTION_MY_CODE] = {.long_name = "my-code",
+                        .commands = VIEWS,
+                        .help = "time in libraries stands where your own code called them"},
     [OPTION_THREAD] = {.long_name = "thread",
                        .argument = "WHICH",
                        .commands = VIEWS,
@@ -324,7 +327,7 @@ const struct command_row command_table[N_COMMANDS] = {
                       .usage = "[FUNC] [FILE]...",
                       .about = "Source text of a function with the time of each line.",
                       .examples =
-                          "  sampler list                 the functions with most self, last run\n"
+                          "  sampler list                 your hottest functions, last run\n"
                           "  sampler list parse app.1234.sprofile\n"
                           "  sampler list --asm parse\n"
                           "  sampler list --source-path ~/src/app 'Table::.*find'\n",

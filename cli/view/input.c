@@ -15,6 +15,7 @@ static struct selection selection_from(const struct options *options)
     return (struct selection){.focus = options->values[OPTION_FOCUS],
                               .ignore = options->values[OPTION_IGNORE],
                               .hide = options->values[OPTION_HIDE],
+                              .my_code = options_flag(options, OPTION_MY_CODE),
                               .thread = options->values[OPTION_THREAD],
                               .process = options->values[OPTION_PROCESS],
                               .label = options->values[OPTION_LABEL],

@@ -11,6 +11,7 @@
 
 #define NORMAL_99 2.5758293035489004 /* standard deviations, both ends */
 #define RUN_VARIANCE 1e-5            /* of a row, as part of row times whole: see the header */
+#define WHOLE_VARIANCE (0.015 * 0.015)
 #define FEW_POINTS 30.0
 
 enum side { BEFORE, AFTER, N_SIDES };
@@ -243,21 +244,24 @@ static double mean_of(const struct comparison *comparison, const struct row_sums
     return row->sides[side].sum / comparison->n_runs[side];
 }
 
-/* What runs differ by on their own, without having seen it. */
-static double assumed_variance(const struct comparison *comparison, const struct row_sums *row)
+static size_t freedom_of(const struct comparison *comparison)
 {
+    return (size_t)(comparison->n_runs[BEFORE] + comparison->n_runs[AFTER]) - N_SIDES;
+}
+
+/* What runs differ by on their own, without having seen it. */
+static double assumed_variance(const struct comparison *comparison, const struct row_sums *row,
+                               bool is_whole)
+{
+    bool is_seen = freedom_of(comparison) > 0;
     double variance = 0;
     for (enum side side = BEFORE; side < N_SIDES; side++) {
         double row_mean = mean_of(comparison, row, side);
         double whole_mean = mean_of(comparison, &comparison->rows.items[0], side);
-        variance += RUN_VARIANCE * row_mean * whole_mean / comparison->n_runs[side];
+        double assumed = is_whole && !is_seen ? WHOLE_VARIANCE : RUN_VARIANCE;
+        variance += assumed * row_mean * whole_mean / comparison->n_runs[side];
     }
     return variance;
-}
-
-static size_t freedom_of(const struct comparison *comparison)
-{
-    return (size_t)(comparison->n_runs[BEFORE] + comparison->n_runs[AFTER]) - N_SIDES;
 }
 
 /* The same as several runs show it, error of sampling included. */
@@ -277,7 +281,7 @@ static double interval_of(const struct comparison *comparison, const struct row_
 {
     double interval = INFINITY;
     if (is_whole || !comparison->is_unknown) {
-        double variance = assumed_variance(comparison, row);
+        double variance = assumed_variance(comparison, row, is_whole);
         if (!is_whole)
             variance += sampling_variance(comparison, row);
         interval = NORMAL_99 * sqrt(variance);

@@ -12,6 +12,7 @@
 #include "model/convert.h"
 #include "model/copy.h"
 #include "select/match.h"
+#include "select/my_code.h"
 
 #define LIST_BYTES 120 /* of the names in an error */
 
@@ -105,10 +106,11 @@ static bool tables_alloc(struct selecting *s, struct err *err)
     s->labels = calloc(in->n_stacks, sizeof *s->labels);
     s->wanted_labels = calloc(in->n_functions, sizeof *s->wanted_labels);
     s->wanted_threads = calloc(in->n_threads, sizeof *s->wanted_threads);
-    s->stacks = s->hide.text == NULL ? NULL : calloc(in->n_stacks, sizeof *s->stacks);
+    bool hides = s->hide.text != NULL || s->selection->my_code;
+    s->stacks = hides ? calloc(in->n_stacks, sizeof *s->stacks) : NULL;
     bool ok = s->function_marks != NULL && s->stack_marks != NULL && s->labels != NULL &&
               s->wanted_labels != NULL && s->wanted_threads != NULL &&
-              (s->hide.text == NULL || s->stacks != NULL);
+              (!hides || s->stacks != NULL);
     return ok || err_fail_memory(err);
 }
 
@@ -116,7 +118,9 @@ static bool mark_functions(struct selecting *s, struct err *err)
 {
     return match_mark_pattern(&s->focus, s->in, s->function_marks, MARK_FOCUS, err) &&
            match_mark_pattern(&s->ignore, s->in, s->function_marks, MARK_IGNORE, err) &&
-           match_mark_pattern(&s->hide, s->in, s->function_marks, MARK_HIDE, err);
+           match_mark_pattern(&s->hide, s->in, s->function_marks, MARK_HIDE, err) &&
+           (!s->selection->my_code ||
+            my_code_mark_others(s->in, s->function_marks, MARK_HIDE, err));
 }
 
 static void mark_stacks(struct selecting *s)
@@ -292,8 +296,8 @@ static bool select_samples(struct selecting *s, struct profile **out, struct err
 bool selection_is_all(const struct selection *selection)
 {
     return selection->focus == NULL && selection->ignore == NULL && selection->hide == NULL &&
-           selection->thread == NULL && selection->process == NULL && selection->label == NULL &&
-           selection->from_ns == 0 && selection->to_ns == UINT64_MAX;
+           !selection->my_code && selection->thread == NULL && selection->process == NULL &&
+           selection->label == NULL && selection->from_ns == 0 && selection->to_ns == UINT64_MAX;
 }
 
 bool selection_check(const struct selection *selection, struct err *err)

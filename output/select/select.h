@@ -23,6 +23,7 @@ struct selection {
     const char *focus;   /* only stacks with a frame that matches             */
     const char *ignore;  /* no stacks with one                                */
     const char *hide;    /* frames that are taken out of their stacks         */
+    bool my_code;        /* so are those of libraries and the system (my_code.h) */
     const char *thread;  /* only samples of these threads ...                 */
     const char *process; /* ... of these processes ...                        */
     const char *label;   /* ... under these labels (sampler.h)                */

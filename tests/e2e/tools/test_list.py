@@ -189,6 +189,32 @@ def what_is_hot(_scratch):
 
 
 @case
+def my_code(_scratch):
+    """Time in libraries stands where own code called them: what `list` without FUNC goes by, and --my-code shows."""
+    profile = Sprofile()
+    main_, scan = profile.function("main", "a.c", 1, "/home/me/app"), profile.function("scan", "a.c", 10, "/home/me/app")
+    sort = profile.function("std::sort", "/usr/include/c++/12/bits/stl_algo.h", 1, "/home/me/app")
+    copy = profile.function("memcpy", "string/memcpy.c", 1, "/lib/x86_64-linux-gnu/libc.so.6")
+    for frames, ms in (([(main_, 2)], 30), ([(main_, 3), (scan, 12), (copy, 5)], 40), ([(main_, 3), (scan, 13), (sort, 7)], 50), ([(copy, 5)], 7)):
+        profile.add(frames, ms * MS)
+    profile.write("x.sprofile")
+    for name in ("a.c", "string/memcpy.c"):
+        write(name, numbered(1, 20))
+    os.utime("a.c", (1000, 1000))
+    check_equal([line for line in listed() if line in ("main", "scan", "memcpy", "std::sort")], ["scan", "main", "memcpy"],
+                "in the order of what own code spent, then libraries")
+    rows = json_of("top", "--my-code", "--by", "line")["rows"]
+    check_equal([(row["name"], row.get("line"), row["self"] // MS) for row in rows],
+                [("scan", 13, 50), ("scan", 12, 40), ("main", 2, 30), ("[hidden]", None, 7), ("main", 3, 0)], "lines")
+    write("a.folded", "main;f 3\n")
+    check_one_line(sampler("top", "--my-code", "a.folded"), 1, "a.folded", "--my-code", "neither modules nor source files")
+    profile = Sprofile()
+    profile.add([(profile.function("memcpy", "", 0, "/usr/lib/libc.so.6"), 0)], MS)
+    profile.write("y.sprofile")
+    check_one_line(sampler("top", "--my-code", "y.sprofile"), 1, "y.sprofile", "all of it is code of libraries")
+
+
+@case
 def refusals(_scratch):
     made()
     write("a.folded", "main;f 3\nmain;g 2\n")
