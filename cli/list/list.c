@@ -70,11 +70,12 @@ static bool own_self_find(struct list *list, struct err *err)
         *err = is_none ? (struct err)ERR_INIT : *err;
         return is_none;
     }
-    list->own_self = calloc(own->n_functions, sizeof *list->own_self);
+    uint64_t *selves = calloc(own->n_functions, sizeof *selves);
     bool ok = summary_init(&summary, own, SUMMARY_BY_FUNCTION, err) &&
-              (list->own_self != NULL || err_fail_memory(err));
-    for (size_t i = 0; ok && i < summary.n; i++)
-        list->own_self[summary.rows[i].key.id] = summary.rows[i].self;
+              (selves != NULL || err_fail_memory(err));
+    for (size_t i = 0; ok && selves != NULL && i < summary.n; i++)
+        selves[summary.rows[i].key.id] = summary.rows[i].self;
+    list->own_self = selves;
     summary_deinit(&summary);
     profile_destroy(own);
     return ok;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define KEEP __attribute__((noinline, noclone))
+#define KEEP __attribute__((noinline))
 
 enum { TEXT_BYTES = 1 << 16, NUMBERS = 32768, SIDE = 64, CELLS = 1 << 23, ROUNDS_PER_SECOND = 100 };
 
