@@ -43,7 +43,8 @@ static bool is_source_of_library(struct text path)
     for (size_t i = 0; i < sizeof PACKAGES / sizeof *PACKAGES; i++)
         if (contains(path, PACKAGES[i]))
             return true;
-    return text_starts(path, "/rustc/") || is_in_system_folder(path);
+    return text_starts(path, "/rustc/") || text_starts(path, "/rust/deps/") ||
+           is_in_system_folder(path);
 }
 
 static bool is_own(const struct profile *profile, const struct profile_function *function)

@@ -3,7 +3,8 @@
  *
  * Own code  is in a program file, in a library outside the folders of the system (/usr, /lib ...), or
  *           was generated at run time; and its source file, where it is known, is not one of a
- *           library: below /usr (headers of C++), /rustc, a package folder of Rust, Go, Python or npm.
+ *           library: below /usr (headers of C++), /rustc and /rust/deps (Rust's own), a package folder of
+ *           Rust, Go, Python or npm.
  *           An inlined function of std:: is thus not own code, wherever it was inlined; nor is an entry
  *           of the PLT, the first step of a call of a library. */
 #ifndef SAMPLER_SELECT_MY_CODE_H

@@ -173,10 +173,11 @@ static void add_losses(struct missing_rows *rows, const struct account *account)
 static void add_left(struct missing_rows *rows, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
-    uint64_t known_ns = sums->weight_ns + account_lost_ns(sums) + sums->paused_ns;
-    if (!sums->cpu_known || sums->measure != MEASURE_CPU || sums->cpu_ns <= known_ns)
+    uint64_t known_ns = sums->weight_ns + account_lost_ns(sums);
+    uint64_t wanted_ns = account_wanted_ns(sums);
+    if (!sums->cpu_known || sums->measure != MEASURE_CPU || wanted_ns <= known_ns)
         return;
-    double share = (double)(sums->cpu_ns - known_ns) / there_was_ns(account);
+    double share = (double)(wanted_ns - known_ns) / there_was_ns(account);
     struct missing *row = share >= LEFT_SHARE ? row_add(rows, share) : NULL;
     if (row != NULL)
         snprintf(row->line, LINE_BYTES,

@@ -62,6 +62,7 @@ static void source_of_libraries_is_not_own_even_inlined(void **state)
     expect("/home/me/app",
            "/rustc/90c541806f23a127002de5b4038be731ba1458ca/library/core/src/iter.rs", false);
     expect("/home/me/app", "/home/me/.cargo/registry/src/index/regex-1.0/src/lib.rs", false);
+    expect("/home/me/app", "/rust/deps/hashbrown-0.16.1/src/map.rs", false);
     expect("/home/me/app", "/home/me/go/pkg/mod/x/y.go", false);
     expect("", "/srv/app/node_modules/left-pad/index.js", false);
     expect("", "/srv/app/index.js", true);

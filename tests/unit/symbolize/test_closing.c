@@ -213,6 +213,9 @@ static void time_that_is_missing_has_its_reason(void **state)
     account.all.weight_ns = 980;
     assert_string_equal(missing(&account), "2.0 % passed between samples: at the beginnings and "
                                            "ends of 1 process and 1 thread\n");
+    account.all.own_ns = 10; /* the profiler's, not the program's */
+    assert_string_equal(missing(&account), "");
+    account.all.own_ns = 0;
     account.all.lost_ns[CAPTURE_LOST_NESTED] = 500; /* the next sample had it */
     account.all.lost_ns[CAPTURE_LOST_NO_STREAM] = 4;
     assert_string_equal(missing(&account), ""); /* 0.4 %, and 1.6 % left */
