@@ -221,10 +221,12 @@ static bool draw(struct drawing *drawing)
     layout(drawing);
     print_title(screen, tree->input, &tree->calls.weighed);
     if (tree->calls.nodes[0].total == 0) {
-        fputs(tree->from != NULL              ? "no samples in this function\n"
-              : tree->calls.weighed.idle == 0 ? "no samples\n"
-                                              : "no samples of threads that ran\n",
-              screen->out);
+        if (tree->from != NULL)
+            print_no_samples_in_function(screen, tree->input);
+        else
+            fputs(tree->calls.weighed.idle == 0 ? "no samples\n"
+                                                : "no samples of threads that ran\n",
+                  screen->out);
         return true;
     }
     print_heading(drawing);

@@ -48,7 +48,10 @@ static bool choose(struct list *list, const uint8_t *marks, bool needs_source, s
         if (is_meant) {
             list->meant[list->n_meant++] = row;
         } else {
-            list->left_out = list->left_out == NULL ? row : list->left_out;
+            if (list->left_out == NULL) {
+                list->left_out = row;
+                list->left_out_leads = list->n_meant == 0;
+            }
             list->n_left_out++;
             list->left_out_self += row->self;
         }
@@ -103,6 +106,7 @@ static bool choose_unasked(struct list *list, struct err *err)
     if (list->n_meant > 0)
         return true;
     list->left_out = NULL;
+    list->left_out_leads = false;
     list->n_left_out = 0;
     list->left_out_self = 0;
     return choose(list, NULL, false, err);

@@ -26,6 +26,7 @@ struct list {
     const struct summary_row *left_out; /* NULL: none. The first function that was
                                            asked for, or has more self than those
                                            shown, and has nothing to show           */
+    bool left_out_leads;                /* it comes before all those that are shown */
     size_t n_left_out;
     uint64_t left_out_self; /* of all these */
     bool with_code;         /* --asm: instructions, and not lines                  */

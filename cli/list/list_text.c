@@ -219,25 +219,32 @@ static bool function_show(struct listing *listing, const struct summary_row *row
     return ok;
 }
 
+/* Functions without anything to show: above the others where the first of them is, so that nobody
+ * takes what is shown for the hottest. */
 static void print_left_out(struct listing *listing)
 {
     const struct list *list = listing->list;
     struct screen *screen = &listing->screen;
     const char *what = list->asked != NULL ? "no lines are known for" : "no source is here for";
     what = list->with_code ? "no addresses are known for" : what;
-    if (list->left_out != NULL) {
-        fputc('\n', screen->out);
-        listing_print_sum(listing, what, list->left_out_self);
-        fputs(" self in ", screen->out);
-        screen_text(screen, summary_row_name(list->input->profile, SUMMARY_BY_FUNCTION,
-                                             list->left_out->key));
-        if (list->n_left_out > 1)
-            fprintf(screen->out, " and %zu more function%s", list->n_left_out - 1,
-                    list->n_left_out == 2 ? "" : "s");
-        fputc('\n', screen->out);
-    }
+    if (list->left_out == NULL)
+        return;
+    fputc('\n', screen->out);
+    listing_print_sum(listing, what, list->left_out_self);
+    fputs(" self in ", screen->out);
+    screen_text(screen,
+                summary_row_name(list->input->profile, SUMMARY_BY_FUNCTION, list->left_out->key));
+    if (list->n_left_out > 1)
+        fprintf(screen->out, " and %zu more function%s", list->n_left_out - 1,
+                list->n_left_out == 2 ? "" : "s");
+    fputc('\n', screen->out);
+}
+
+static void print_not_shown(struct listing *listing)
+{
+    const struct list *list = listing->list;
     if (list->asked != NULL && list->n_meant > list->n_shown)
-        print_remark(screen, "functions that match and are left out: %zu; -n 0 shows all",
+        print_remark(&listing->screen, "functions that match and are left out: %zu; -n 0 shows all",
                      list->n_meant - list->n_shown);
 }
 
@@ -250,12 +257,17 @@ static bool functions_show(struct listing *listing, struct err *err)
     listing->has_percent = listing->screen.columns >= WIDE_COLUMNS;
     listing->number_columns = 4;
     print_title(&listing->screen, list->input, weighed);
-    if (list->n_meant == 0)
-        fputs(list->asked != NULL ? "no samples in this function\n" : "no samples\n",
-              listing->screen.out);
+    if (list->n_meant == 0 && list->asked != NULL)
+        print_no_samples_in_function(&listing->screen, list->input);
+    else if (list->n_meant == 0)
+        fputs("no samples\n", listing->screen.out);
+    if (list->left_out_leads)
+        print_left_out(listing);
     for (size_t i = 0; ok && i < list->n_shown; i++)
         ok = function_show(listing, list->meant[i], err);
-    print_left_out(listing);
+    if (!list->left_out_leads)
+        print_left_out(listing);
+    print_not_shown(listing);
     return ok;
 }
 

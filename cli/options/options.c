@@ -187,6 +187,37 @@ static void long_names(enum command_id command, char *out, size_t out_bytes)
             append(out, out_bytes, &used, "|%s", option_table[id].long_name);
 }
 
+/* Short or long, without the dashes. */
+static bool option_is_called(enum option_id id, const char *name)
+{
+    const struct option_row *row = &option_table[id];
+    return strcmp(row->long_name, name) == 0 ||
+           (row->short_name != 0 && name[0] == row->short_name && name[1] == '\0');
+}
+
+/* "top, list": the commands that take an option of this name; "" when none does. */
+static void takers(const char *name, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (enum command_id command = 0; command < N_COMMANDS; command++)
+        for (enum option_id id = 0; id < N_OPTIONS; id++)
+            if (option_taken(id, command) && option_is_called(id, name))
+                append(out, out_bytes, &used, "%s%s", used > 0 ? ", " : "",
+                       command_table[command].name);
+}
+
+/* Whether another command takes it. */
+static bool fail_belongs(const char *written, const char *name, struct err *err)
+{
+    char commands[128];
+    takers(name, commands, sizeof commands);
+    if (commands[0] != '\0')
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "unknown option '%.60s'; it belongs to %s", written,
+                 commands);
+    return commands[0] != '\0';
+}
+
 static bool fail_unknown(enum command_id command, const char *written, const char *name,
                          struct err *err)
 {
@@ -247,7 +278,7 @@ static bool take_long(struct scan *scan, const char *word, struct options *out, 
     }
     char bare[WORD_BYTES];
     snprintf(bare, sizeof bare, "%.*s", (int)(length < WORD_BYTES ? length : WORD_BYTES - 1), name);
-    return fail_unknown(out->command, word, bare, err);
+    return !fail_belongs(word, bare, err) && fail_unknown(out->command, word, bare, err);
 }
 
 /* -qF99 is -q -F 99: flags may stand together, the rest of the word is the value of the first
@@ -255,13 +286,14 @@ static bool take_long(struct scan *scan, const char *word, struct options *out, 
 static bool take_shorts(struct scan *scan, const char *word, struct options *out, struct err *err)
 {
     for (const char *letter = word + 1; *letter != '\0'; letter++) {
+        const char origin[] = {'-', *letter, '\0'};
         enum option_id id = 0;
         while (id < N_OPTIONS &&
                !(option_taken(id, out->command) && option_table[id].short_name == *letter))
             id++;
         if (id == N_OPTIONS)
-            return fail_unknown(out->command, word, word + 1, err);
-        const char origin[] = {'-', *letter, '\0'};
+            return !fail_belongs(origin, origin + 1, err) &&
+                   fail_unknown(out->command, word, word + 1, err);
         if (option_table[id].argument != NULL)
             return take_value(scan, id, origin, letter[1] != '\0' ? letter + 1 : NULL, out, err);
         if (!take_value(scan, id, origin, NULL, out, err))

@@ -31,6 +31,12 @@ void print_title(struct screen *screen, const struct input *input, const struct 
     fputc('\n', screen->out);
 }
 
+void print_no_samples_in_function(struct screen *screen, const struct input *input)
+{
+    fprintf(screen->out, "no samples in this function%s\n",
+            input->is_part ? ", or what the options ask for has none of them" : "");
+}
+
 void screen_heat(struct screen *screen, double part)
 {
     if (part >= WARM || part < COOL)

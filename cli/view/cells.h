@@ -22,6 +22,9 @@ double part_of(uint64_t weight, uint64_t all);
 /* "CPU time: 0.361 s of 0.644 s (56.1%)": what the percentages below are of. */
 void print_title(struct screen *screen, const struct input *input, const struct weighed *weighed);
 
+/* In place of rows, of a function that was asked for. */
+void print_no_samples_in_function(struct screen *screen, const struct input *input);
+
 /* The colour of numbers that are this part (0 to 1) of what they are compared with. */
 void screen_heat(struct screen *screen, double part);
 

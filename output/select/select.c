@@ -11,10 +11,13 @@
 #include "append.h"
 #include "model/convert.h"
 #include "model/copy.h"
+#include "number.h"
 #include "select/match.h"
 #include "select/my_code.h"
 
-#define LIST_BYTES 120 /* of the names in an error */
+/* Of an error. */
+#define LIST_NAMES 6u
+#define LIST_NAME_BYTES 20u
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
@@ -136,32 +139,60 @@ static void mark_stacks(struct selecting *s)
     }
 }
 
-/* "; there are: a, b ..." for an error. */
+/* What there is, for an error: "make (301), cc1plus (302 and 5 more)". */
 struct list {
-    char text[LIST_BYTES];
-    size_t used;
-    unsigned n;
+    struct listed {
+        struct text name;
+        uint64_t id; /* of the first, 0: none */
+        size_t n;    /* of this name          */
+    } items[LIST_NAMES];
+    size_t n;
+    bool has_more;
 };
 
 static void list_add(struct list *list, struct text name, uint64_t id)
 {
-    if (list->n++ > 0)
-        append(list->text, sizeof list->text, &list->used, ", ");
-    append(list->text, sizeof list->text, &list->used, "%.*s",
-           name.length < 30 ? (int)name.length : 30, name.bytes);
-    if (id != 0)
-        append(list->text, sizeof list->text, &list->used, " (%llu)", (unsigned long long)id);
+    for (size_t i = 0; i < list->n; i++)
+        if (text_equal(list->items[i].name, name)) {
+            list->items[i].n++;
+            return;
+        }
+    if (list->n == LIST_NAMES)
+        list->has_more = true;
+    else
+        list->items[list->n++] = (struct listed){.name = name, .id = id, .n = 1};
+}
+
+static void list_join(const struct list *list, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct listed *item = &list->items[i];
+        append(out, out_bytes, &used, i == 0 ? "" : ", ");
+        append(out, out_bytes, &used, "%.*s", (int)min_u64(item->name.length, LIST_NAME_BYTES),
+               item->name.bytes);
+        if (item->id != 0)
+            append(out, out_bytes, &used, " (%llu", (unsigned long long)item->id);
+        if (item->id != 0 && item->n > 1)
+            append(out, out_bytes, &used, " and %zu more", item->n - 1);
+        append(out, out_bytes, &used, item->id != 0 ? ")" : "");
+    }
+    if (list->has_more)
+        append(out, out_bytes, &used, ", ...");
 }
 
 static bool refuse_with_list(const struct match *match, const char *what, const struct list *list,
                              struct err *err)
 {
+    char names[LIST_NAMES * (LIST_NAME_BYTES + 40)];
+    bool is_one = list->n == 1 && list->items[0].n == 1;
     if (list->n == 0)
         return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s '%.60s': has no %s%s",
                         match->option, match->text, what,
                         what[strlen(what) - 1] == 's' ? "es" : "s");
+    list_join(list, names, sizeof names);
     return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "%s '%.60s': no %s matches; there %s %s",
-                    match->option, match->text, what, list->n == 1 ? "is" : "are", list->text);
+                    match->option, match->text, what, is_one ? "is" : "are", names);
 }
 
 static struct text thread_name(const struct profile *in, uint32_t id)

@@ -11,6 +11,7 @@
 #include "account/print.h"
 #include "build/label_stacks.h"
 #include "build/node_stacks.h"
+#include "build/process_name.h"
 #include "number.h"
 #include "saturated.h"
 #include "text.h"
@@ -192,17 +193,11 @@ static bool metadata_add_account(struct build *build, const struct account *acco
     return true;
 }
 
-/* The program's name: the last part of its path, or of its first argument. */
-static uint32_t process_name(struct build *build, const struct recording *recording)
+static uint32_t process_name_add(struct build *build, const struct recording *recording)
 {
-    struct text path = recording_info_get(recording, "exe");
-    if (path.length == 0) {
-        path = recording_info_get(recording, "command");
-        path.length = strnlen(path.bytes, path.length);
-    }
-    struct text name = text_base_name(path);
-    if (name.length == 0)
-        name = path;
+    struct text command = recording_info_get(recording, "command");
+    command.length = strnlen(command.bytes, command.length);
+    struct text name = process_name(recording_info_get(recording, "exe"), command);
     return profile_add_text(build->builder, name.bytes, name.length);
 }
 
@@ -211,7 +206,7 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
 {
     uint64_t start = recording_start(build, recording);
     const struct profile_process process = {
-        .name = process_name(build, recording),
+        .name = process_name_add(build, recording),
         .pid = recording->header.pid,
         .ppid = recording->header.ppid,
         .start_ns = start,

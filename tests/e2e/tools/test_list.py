@@ -176,7 +176,7 @@ def what_is_hot(_scratch):
     for words in ((), ("x.sprofile",)):
         lines = listed(*words)
         check_equal([line for line in lines if line and line in "fgh"], ["f"], "functions")
-        check_equal(lines[-1], "no source is here for 150.0 ms (75.0%) self in h and 1 more function", "left out")
+        check_equal(lines[1:4], ["", "no source is here for 150.0 ms (75.0%) self in h and 1 more function", ""], "left out, and hotter")
     write("b.c", numbered(1, 50))
     check_equal([line for line in listed() if line and line in "fgh"], ["g", "f"], "functions")
     check_equal([line for line in listed("-n", "1") if line and line in "fgh"], ["g"], "with -n 1")

@@ -72,6 +72,9 @@ def parts(_scratch):
     least = 0.4 * whole["in_tree"]
     check_equal(most["rows"], [row for row in whole["rows"] if row["total"] >= least], "with a limit")
     check(most["more_branches"] > 0, "nothing left out")
+    hidden = sampler("tree", "--callers", "spin", "--hide", "^spin$")
+    check_equal((hidden.status, hidden.stdout.splitlines()[1:]),
+                (0, [b"no samples in this function, or what the options ask for has none of them"]), "a function left out")
 
 
 @case

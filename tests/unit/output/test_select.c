@@ -196,6 +196,22 @@ static void what_nothing_meets_is_refused_with_what_there_is(void **state)
     refuse(SELECTION(.label = "x"), ERR_UNSUPPORTED, "no label matches; there is request");
 }
 
+static void of_many_names_each_is_told_once(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = {"make", "as", "cc", "as", "d", "e", "f", "g", "as"};
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_COUNT, 0);
+    for (uint32_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        sample_add(builder, thread_add(builder, NAMES[i], 10 + i, "main", 10 + i), "main", 0, 1);
+    struct profile *in = builder_finish(builder), *out = NULL;
+    struct err err = ERR_INIT;
+    assert_false(profile_select(in, SELECTION(.process = "x"), &out, &err));
+    assert_string_equal(err.text,
+                        "--process 'x': no process matches; there are make (10), as (11 and 2 "
+                        "more), cc (12), d (14), e (15), f (16), ...");
+    profile_destroy(in);
+}
+
 static void what_the_profile_does_not_hold_is_refused(void **state)
 {
     (void)state;
@@ -251,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_span_has_its_first_moment_and_not_its_last),
         cmocka_unit_test(spans_are_taken_by_their_self_times),
         cmocka_unit_test(what_nothing_meets_is_refused_with_what_there_is),
+        cmocka_unit_test(of_many_names_each_is_told_once),
         cmocka_unit_test(what_the_profile_does_not_hold_is_refused),
         cmocka_unit_test(failing_allocations_are_reported),
     };
