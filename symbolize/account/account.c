@@ -218,6 +218,12 @@ void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu
     add_weighed(account, index, offsetof(struct account_sums, thread_exit_ns), cpu_ns);
 }
 
+void account_add_nameless(struct account *account, size_t index, uint64_t weight_ns)
+{
+    add_to(&account->processes.items[index].sums.nameless_ns, weight_ns);
+    add_to(&account->all.nameless_ns, weight_ns);
+}
+
 void account_own_is_weighed(struct account *account, size_t index)
 {
     struct account_sums *one = &account->processes.items[index].sums;
@@ -237,6 +243,7 @@ static bool module_add(struct account *account, const struct account_module *mod
         if (strcmp(known->path, module->path) == 0 &&
             strcmp(known->build_id, module->build_id) == 0) {
             add_to(&known->self_ns, module->self_ns);
+            add_to(&known->nameless_ns, module->nameless_ns);
             if (module->source > known->source)
                 known->source = module->source;
             return true;

@@ -33,16 +33,18 @@ struct account_module {
     const char *path;
     const char *problem; /* "" if there is none                        */
     enum module_source source;
-    uint64_t self_ns;     /* weight with this module's code as leaf     */
     bool is_image;        /* the vdso: its exported names are all it has */
+    uint64_t self_ns;     /* weight with this module's code as leaf      */
+    uint64_t nameless_ns; /* of it, in functions without a name          */
     const char *build_id; /* as hexadecimal digits, "" or NULL if it has none */
 };
 
 /* The numbers of one process, or of several added up. */
 struct account_sums {
     enum measure measure;
-    uint64_t n_samples; /* credits do not count                                  */
-    uint64_t weight_ns; /* of all samples and credits, and of the next three              */
+    uint64_t n_samples;   /* credits do not count                                  */
+    uint64_t weight_ns;   /* of all samples and credits, and of the next three              */
+    uint64_t nameless_ns; /* of it, in code without a name of its own           */
     uint64_t cut_ns[ACCOUNT_N_CUTS]; /* of it in stacks that are not complete, by reason      */
     uint64_t cpu_ns;                 /* the processes used, start-up included                 */
     uint64_t start_up_ns;            /* of it, before sampling began; also in weight_ns       */
@@ -125,6 +127,9 @@ void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns
  * own stand for (build.h). It is in the CPU time already. */
 void account_add_thread_begin(struct account *account, size_t index, uint64_t cpu_ns);
 void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns);
+
+/* Of the weights of recording `index`, `weight_ns` is in code without a name of its own. */
+void account_add_nameless(struct account *account, size_t index, uint64_t weight_ns);
 
 /* Our own cost in recording `index` is in the profile: it moves into the weights. */
 void account_own_is_weighed(struct account *account, size_t index);

@@ -13,6 +13,7 @@
 const struct account_counter account_counters[] = {
     {ONE(weight_ns)},
     {ONE(cpu_ns)},
+    {ONE(nameless_ns)},
     {SEVERAL(cut_ns)},
     {SEVERAL(lost)},
     {SEVERAL(lost_ns)},

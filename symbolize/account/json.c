@@ -58,6 +58,8 @@ static void put_losses(struct json *json, const struct account_sums *sums)
 
 static void put_cuts(struct json *json, const struct account_sums *sums)
 {
+    put_u64(json, "nameless_ns", sums->nameless_ns);
+    put_share(json, "nameless_share", sums->nameless_ns, sums->weight_ns);
     put_u64(json, "truncated_ns", account_cut_ns(sums));
     put_share(json, "truncated_share", account_cut_ns(sums), sums->weight_ns);
     json_key(json, "truncated");
@@ -161,6 +163,7 @@ static void put_module(struct json *json, const struct account_module *module, u
     put_text(json, "build_id", module->build_id != NULL ? module->build_id : "");
     put_u64(json, "self_ns", module->self_ns);
     put_share(json, "self_share", module->self_ns, all_ns);
+    put_u64(json, "nameless_ns", module->nameless_ns);
     put_text(json, "names", account_source_word(module->source)->key);
     put_text(json, "problem", module->problem);
     put_text(json, "advice", account_module_advice(module, advice, sizeof advice));

@@ -81,7 +81,7 @@ static void add_problem(struct missing_rows *rows, const struct account *account
 {
     const struct account_modules *modules = &account->modules;
     double all_ns = (double)account->all.weight_ns;
-    uint64_t self_ns = 0;
+    uint64_t self_ns = 0, nameless_ns = 0;
     size_t n_named = 0, n_more = 0, used = 0;
     char names[512] = "";
     for (size_t i = first; i < modules->n; i++) {
@@ -89,6 +89,7 @@ static void add_problem(struct missing_rows *rows, const struct account *account
         if (!account_module_lacks(module) || !is_equal_problem(module, &modules->items[first]))
             continue;
         self_ns += module->self_ns;
+        nameless_ns += module->nameless_ns;
         if ((double)module->self_ns < MODULE_SHARE * all_ns)
             continue;
         if (n_named == MAX_NAMED) {
@@ -109,6 +110,9 @@ static void add_problem(struct missing_rows *rows, const struct account *account
     append(row->line, LINE_BYTES, &used, "%.1f %% is in %s", 100.0 * row->share, names);
     if (n_more > 0)
         append(row->line, LINE_BYTES, &used, " and %zu more", n_more);
+    if ((double)nameless_ns >= MODULE_SHARE * all_ns)
+        append(row->line, LINE_BYTES, &used, ", %.1f %% in functions without a name",
+               100.0 * (double)nameless_ns / all_ns);
     if (strcmp(problem, MODULE_PROBLEM_NO_DEBUG) == 0)
         append(row->line, LINE_BYTES, &used,
                ": for lines and inlined functions install the debug symbols (Debian: "

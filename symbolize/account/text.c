@@ -96,6 +96,13 @@ static void put_cpu(struct sink *out, const struct account_sums *sums)
                    "less than a period of each thread");
 }
 
+static void put_names(struct sink *out, const struct account_sums *sums)
+{
+    if (sums->nameless_ns != 0)
+        put_weight(out, sums, "Code without names", sums->nameless_ns, sums->weight_ns,
+                   "of it: by where it begins, [libz.so.1+0xab10], or [anon]");
+}
+
 static void put_stacks(struct sink *out, const struct account_sums *sums)
 {
     put_weight(out, sums, "Truncated stacks", account_cut_ns(sums), sums->weight_ns,
@@ -260,6 +267,9 @@ static void put_modules(struct sink *out, const struct account *account)
         sink_format(out, "%6.1f %%  ", share);
         put_name(out, module->path, MAX_NAME_BYTES);
         sink_format(out, ": %s", account_source_word(module->source)->words);
+        if (module->nameless_ns != 0)
+            sink_format(out, ", %.1f %% without a name",
+                        percent(module->nameless_ns, account->all.weight_ns));
         if (module->problem[0] != '\0') {
             sink_text(out, " (");
             put_name(out, module->problem, MAX_NAME_BYTES);
@@ -274,6 +284,7 @@ static void put_modules(struct sink *out, const struct account *account)
 void account_print_text(const struct account *account, struct sink *out)
 {
     put_cpu(out, &account->all);
+    put_names(out, &account->all);
     put_stacks(out, &account->all);
     put_rate(out, account);
     put_seen(out, account);

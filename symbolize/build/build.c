@@ -314,7 +314,8 @@ static bool recording_add(struct build *build, size_t index, struct account *acc
             .time_ns = add_saturated(start, from->time_ns),
         };
         profile_add_sample(build->builder, &sample, is_event ? &values[KIND_WEIGHT] : values);
-        node_stacks_weigh(build->stacks, index, from->node, values[KIND_WEIGHT]);
+        if (node_stacks_weigh(build->stacks, index, from->node, values[KIND_WEIGHT]))
+            account_add_nameless(account, index, values[KIND_WEIGHT]);
     }
     label_stacks_destroy(labels);
     free(threads);

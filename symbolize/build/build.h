@@ -7,8 +7,9 @@
  * Kinds        "samples" (count: 1 per sample, 0 for credited weight) and "cpu" or "wall" (ns:
  *              steps * period); of kernel events one kind, the event.
  * Frames       An address with inlined functions gives several frames, all with its vaddr. Code
- *              without a name is [libfoo.so+0x1234], code in no module [anon], the unknown outer
- *              part of a stack [truncated: why]. Frames of libsampler.so itself are left out.
+ *              without a name goes by where it begins, [libfoo.so+0x1230], code in no module is
+ *              [anon], the unknown outer part of a stack [truncated: why]. Frames of libsampler.so
+ *              itself are left out.
  * Start-up     What a process used before its recording began (exec, the dynamic loader) is a
  *              weight of its own, `_start;[start-up]`, so that the weights add up to the CPU time
  *              of the process.

@@ -6,7 +6,6 @@
  * stacks, parents first. */
 #include "build/node_stacks.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,8 @@ struct target {
     uint32_t *files;     /* of their lines, texts of the profile    */
     uint32_t profile_module;
     uint64_t self_ns;
-    bool hidden; /* libsampler.so itself                    */
+    uint64_t nameless_ns; /* of it */
+    bool hidden;          /* libsampler.so itself                    */
 };
 
 VECTOR_DEFINE(targets, struct target)
@@ -204,7 +204,7 @@ static bool functions_add(struct node_stacks *stacks, struct target *target)
         uint32_t file = text_move(stacks, target, frame->file);
         const struct profile_function function = {
             .name = names[frame->name],
-            .system_name = text_move(stacks, target, frame->name),
+            .system_name = frame->nameless ? 0 : text_move(stacks, target, frame->name),
             .file = declared ? text_move(stacks, target, frame->decl_file) : file,
             .line = declared ? frame->decl_line : 0,
             .module = target->profile_module,
@@ -296,22 +296,6 @@ static uint32_t stack_push_words(struct node_stacks *stacks, uint32_t parent, co
     return profile_add_stack(stacks->builder, parent, profile_add_frame(stacks->builder, &frame));
 }
 
-/* `parent` with the frame of an address that has no name: [libfoo.so+0x1234]. */
-static uint32_t stack_push_offset(struct node_stacks *stacks, uint32_t parent,
-                                  const struct target *target, uint64_t vaddr)
-{
-    const char *file = text_base_name(text_make(target->module->path.bytes)).bytes;
-    char name[512];
-    int n = snprintf(name, sizeof name, "[%.400s+0x%" PRIx64 "]", file, vaddr);
-    const struct profile_function function = {
-        .name = profile_add_text(stacks->builder, name, n < 0 ? 0 : (size_t)n),
-        .module = target->profile_module,
-    };
-    const struct profile_frame frame = {
-        .function = profile_add_function(stacks->builder, &function), .address = vaddr};
-    return profile_add_stack(stacks->builder, parent, profile_add_frame(stacks->builder, &frame));
-}
-
 static const struct chain *chain_find(const struct target *target, uint64_t vaddr)
 {
     size_t index = lower_bound_u64(target->vaddrs, target->n_vaddrs, vaddr);
@@ -325,8 +309,6 @@ static uint32_t stack_push_chain(struct node_stacks *stacks, uint32_t parent,
     const struct module_symbols *symbols = target->symbols;
     const struct chain *chain = chain_find(target, lookup_vaddr(node));
     size_t outermost = (size_t)chain->first + chain->n - 1;
-    if (chain->n == 0 || symbols->frames[outermost].name == 0)
-        return stack_push_offset(stacks, parent, target, node->offset);
     size_t innermost = stacks->options->no_inlines ? outermost : chain->first;
     uint32_t stack = parent;
     for (size_t i = outermost + 1; i-- > innermost;) {
@@ -385,19 +367,29 @@ void node_stacks_map(struct node_stacks *stacks, size_t index, uint32_t *out)
 
 /* ---- account ---- */
 
-void node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns)
+/* Whether the code of a node goes by where it is. */
+static bool node_is_nameless(const struct target *target, const struct recording_node *node)
+{
+    const struct chain *chain = chain_find(target, lookup_vaddr(node));
+    return target->symbols->frames[chain->first].nameless;
+}
+
+bool node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns)
 {
     const struct recording *recording = stacks->recordings[index];
     for (; node != 0; node = recording->nodes[node].parent) {
-        uint32_t module = recording->nodes[node].module;
-        if (module == 0)
-            return;
-        struct target *target = &stacks->targets.items[stacks->target_of[index][module - 1]];
+        const struct recording_node *leaf = &recording->nodes[node];
+        if (leaf->module == 0)
+            return leaf->cut == 0;
+        struct target *target = &stacks->targets.items[stacks->target_of[index][leaf->module - 1]];
         if (target->hidden)
             continue;
+        bool is_nameless = node_is_nameless(target, leaf);
         add_to(&target->self_ns, weight_ns);
-        return;
+        add_to(&target->nameless_ns, is_nameless ? weight_ns : 0);
+        return is_nameless;
     }
+    return false;
 }
 
 /* As hexadecimal digits; NULL when out of memory. */
@@ -422,6 +414,7 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             .problem = arena_text(account->arena, problem, strlen(problem)),
             .source = target->symbols->source,
             .self_ns = target->self_ns,
+            .nameless_ns = target->nameless_ns,
             .is_image = target->module->image.length != 0,
             .build_id = build_id_text(account, target->module->build_id),
         };

@@ -26,8 +26,8 @@ void node_stacks_map(struct node_stacks *stacks, size_t index, uint32_t *out);
  * where they are hidden. */
 uint32_t node_stacks_push(struct node_stacks *stacks, size_t index, uint32_t parent, uint32_t node);
 
-/* Adds to the module a sample's leaf is in. */
-void node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns);
+/* Adds to the module a sample's leaf is in. True: the code there has no name of its own. */
+bool node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns);
 
 /* Puts the modules into the account, the heaviest first. False when out of memory. */
 bool node_stacks_account(const struct node_stacks *stacks, struct account *account);

@@ -1,9 +1,7 @@
 /* bounds.h - where the function around an address begins and ends, and its bytes.
  *
  *   symbol table (of the debug file, else of the file itself, with PLT entries)
- *   else .eh_frame_hdr: compilers describe each function there, also in files without symbols. It has
- *        starts only; a function ends where the next one begins. (Linux Standard Base, "Exception
- *        Frames"; of its encodings the one that linkers write is read: offsets from the table, 4 bytes)
+ *   else the ranges of code without symbols (names/code_ranges.h), by which such code is named, too
  *
  * Views into the files, which must outlive it. */
 #ifndef SAMPLER_BOUNDS_H
@@ -16,13 +14,13 @@
 #include "err.h"
 #include "files/elf_file.h"
 #include "intern.h"
+#include "names/code_ranges.h"
 #include "names/symbols.h"
 
 struct bounds {
     const struct elf_file *file;
     struct symbols symbols;
-    struct text starts;    /* of .eh_frame_hdr: pairs of numbers; empty: none */
-    uint64_t starts_vaddr; /* of .eh_frame_hdr, what the numbers count from   */
+    struct code_ranges ranges;
 };
 
 struct code_bounds {

@@ -22,12 +22,13 @@ struct chain_frame {
     uint64_t entry; /* vaddr where the function is entered; 0 = unknown, or inlined */
     bool inlined;   /* into the next frame of the chain                              */
     bool unmangled; /* plain name only, though the language has mangled ones         */
+    bool nameless;  /* `name` says where the code is: names/code_ranges.h            */
 };
 
 VECTOR_DEFINE(chain_frames, struct chain_frame)
 
-/* The frames of one address, leaf first: frames[first .. first + n) of the module; n = 0: no name.
- */
+/* The frames of one address, leaf first: frames[first .. first + n) of the module; n = 0: no DWARF
+ * (module_symbolize leaves none so). */
 struct chain {
     uint32_t first;
     uint32_t n;

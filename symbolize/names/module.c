@@ -1,8 +1,10 @@
 /* module.c - see module.h. The steps, in the order in which they may still help: DWARF names most,
- * the symbol tables name what is left, and what is exported under another name goes by that one. */
+ * the symbol tables name what is left, then what is left goes by where it begins, and what is exported
+ * under another name goes by that one. */
 #include "names/module.h"
 
 #include <elfutils/libdw.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include "files/debug_file.h"
 #include "files/elf_file.h"
 #include "files/module_file.h"
+#include "names/code_ranges.h"
 #include "names/dwarf_names.h"
 #include "names/symbols.h"
 #include "text.h"
@@ -37,6 +40,8 @@ struct work {
     struct elf_file *file;
     struct elf_file *debug; /* its debug file, NULL if there is none */
     struct elf_file *alt;   /* what dwz moved out of it   */
+    struct code_ranges ranges;
+    bool ranges_loaded; /* they are asked for where names are missing, so not always */
     char debug_path[PATH_MAX];
     bool no_memory;
 };
@@ -170,16 +175,6 @@ static struct chain_frame *outermost(const struct work *work, const struct chain
     return chain->n == 0 ? NULL : frame_at(work, (size_t)chain->first + chain->n - 1);
 }
 
-static bool symbols_wanted(const struct work *work)
-{
-    for (size_t i = 0; i < work->n; i++) {
-        const struct chain_frame *frame = outermost(work, &work->chains[i]);
-        if (frame == NULL || frame->name == 0 || frame->unmangled)
-            return true;
-    }
-    return false;
-}
-
 static bool is_mangled(const char *name, size_t length)
 {
     return length > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
@@ -191,22 +186,16 @@ static void frame_name(struct work *work, struct chain_frame *frame, const struc
         work->no_memory = true;
 }
 
-/* For an address whose function the DWARF does not name: the symbol's name. */
-static void symbol_name_use(struct work *work, size_t index, const struct symbols *symbols)
+/* Gives an address for which there is no DWARF a chain of one frame. */
+static struct chain_frame *frame_add(struct work *work, struct chain *chain)
 {
-    struct chain *chain = &work->chains[index];
-    const struct symbol *symbol = symbols_find(symbols, work->vaddrs[index]);
-    if (symbol == NULL)
-        return;
-    if (chain->n == 0) {
-        chain->first = (uint32_t)work->owner->frames.n;
-        if (!chain_frames_extend(&work->owner->frames, work->owner->frames.n + 1)) {
-            work->no_memory = true;
-            return;
-        }
-        chain->n = 1;
+    chain->first = (uint32_t)work->owner->frames.n;
+    if (!chain_frames_extend(&work->owner->frames, work->owner->frames.n + 1)) {
+        work->no_memory = true;
+        return NULL;
     }
-    frame_name(work, outermost(work, chain), symbol);
+    chain->n = 1;
+    return outermost(work, chain);
 }
 
 /* For a function with a plain name though its symbol's is mangled (static functions of C++, all of
@@ -243,9 +232,74 @@ static void exported_names_use(struct work *work)
     symbols_deinit(&symbols);
 }
 
+/* ---- names of what has none ---- */
+
+/* The code around `vaddr` that is one thing: by the file, else all that was mapped of it. */
+static struct code_range range_around(struct work *work, uint64_t vaddr)
+{
+    struct code_range range;
+    if (work->file != NULL && !work->ranges_loaded) {
+        work->ranges_loaded = true;
+        if (!code_ranges_load(&work->ranges, work->file))
+            work->no_memory = true;
+    }
+    if (code_ranges_find(&work->ranges, vaddr, &range))
+        return range;
+    const struct recording_module *module = work->module;
+    return (struct code_range){module->start - module->bias, module->end - module->bias};
+}
+
+/* [libz.so.1+0xab10] */
+static void range_name_use(struct work *work, struct chain_frame *frame, struct code_range range)
+{
+    struct text file = text_base_name(text_make(work->module->path.bytes));
+    char name[512];
+    int n = snprintf(name, sizeof name, "[%.400s+0x%" PRIx64 "]", file.bytes, range.start);
+    if (!intern_add(work->owner->texts, name, n < 0 ? 0 : (size_t)n, &frame->name))
+        work->no_memory = true;
+    frame->entry = range.start;
+    frame->nameless = true;
+}
+
+/* A label without a size, of a table that leaves functions out, does not reach into the next one. */
+static bool is_behind_symbol(const struct symbols *symbols, const struct symbol *symbol,
+                             struct code_range range)
+{
+    return symbol->sizeless && !symbols->has_symtab && symbol->vaddr < range.start;
+}
+
+/* For an address whose function the DWARF does not name: the symbol's name, else where it begins. */
+static void name_without_dwarf(struct work *work, size_t index, const struct symbols *symbols)
+{
+    struct chain *chain = &work->chains[index];
+    const struct symbol *symbol = symbols_find(symbols, work->vaddrs[index]);
+    struct chain_frame *frame = chain->n == 0 ? frame_add(work, chain) : outermost(work, chain);
+    if (frame == NULL)
+        return;
+    struct code_range range = {0, 0};
+    if (symbol == NULL || symbol->sizeless)
+        range = range_around(work, work->vaddrs[index]);
+    if (symbol == NULL || is_behind_symbol(symbols, symbol, range))
+        range_name_use(work, frame, range);
+    else
+        frame_name(work, frame, symbol);
+}
+
+/* ---- symbol tables and ranges together ---- */
+
+static bool names_wanted(const struct work *work)
+{
+    for (size_t i = 0; i < work->n; i++) {
+        const struct chain_frame *frame = outermost(work, &work->chains[i]);
+        if (frame == NULL || frame->name == 0 || frame->unmangled)
+            return true;
+    }
+    return false;
+}
+
 static void symbols_read(struct work *work)
 {
-    if (!symbols_wanted(work))
+    if (!names_wanted(work))
         return;
     struct symbols symbols;
     symbols_init(&symbols, work->owner->arena);
@@ -254,7 +308,7 @@ static void symbols_read(struct work *work)
     for (size_t i = 0; i < work->n && !work->no_memory; i++) {
         struct chain_frame *frame = outermost(work, &work->chains[i]);
         if (frame == NULL || frame->name == 0)
-            symbol_name_use(work, i, &symbols);
+            name_without_dwarf(work, i, &symbols);
         else if (frame->unmangled)
             mangled_name_use(work, frame, &symbols);
     }
@@ -317,6 +371,7 @@ bool module_symbolize(const struct recording_module *module, const char *debug_r
     exported_names_use(&work);
     if (owner->symbols.source < MODULE_DWARF)
         problem_set(&work, "%s", MODULE_PROBLEM_NO_DEBUG);
+    code_ranges_deinit(&work.ranges);
     elf_file_close(work.alt);
     elf_file_close(work.debug);
     elf_file_close(work.file);

@@ -3,6 +3,10 @@
  *   module of a recording -> its file, if it still is the one that ran
  *                         -> its debug file -> DWARF -> chains
  *                         -> symbol tables, PLT      -> names for the rest
+ *                         -> .eh_frame, sections     -> where the code of what is left begins:
+ *                                                       [libz.so.1+0xab10]
+ *
+ * Every address gets a name so: of a file that is not available, the start of what was mapped.
  *
  * Problems  Nothing that is wrong with the files is an error: it costs the module its names, and
  *           `problem` says so. Errors are out of memory only.

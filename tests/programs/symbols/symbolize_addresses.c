@@ -5,8 +5,8 @@
  * line
  *
  * For each address, in the order asked: a line "name TAB file TAB line TAB column" per frame,
- * inlined ones first, then an empty line. No name is "??". With --times, seconds and peak memory on
- * stderr. */
+ * inlined ones first, then an empty line. Code without a name is "??". With --times, seconds and
+ * peak memory on stderr. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void chain_print(const struct module_symbols *symbols, const struct chain
         const struct chain_frame *frame = &symbols->frames[chain->first + i];
         const char *name = intern_text(symbols->texts, frame->name).bytes;
         printf("%s\t%s\t%" PRIu32 "\t%" PRIu32 "\n",
-               name[0] == '\0' ? "??" : demangle(name, mode, buffer),
+               frame->nameless || name[0] == '\0' ? "??" : demangle(name, mode, buffer),
                intern_text(symbols->texts, frame->file).bytes, frame->line, frame->column);
     }
     putchar('\n');
