@@ -4,6 +4,8 @@
  * it crashes. That (and a wait for ever, below) is caught here and counted as its failure. */
 #include "unwind_pair.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -34,6 +36,32 @@ static void on_watch(int number)
     n_samples_before = in_libunwind ? unwind_pair.n_samples : UINT32_MAX;
 }
 
+typedef int iterate_callback(struct dl_phdr_info *info, size_t size, void *data);
+static int (*iterate_real)(iterate_callback *callback, void *data);
+
+static void iterate_find(void)
+{
+    void *real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    memcpy(&iterate_real, &real, sizeof real); /* the cast is POSIX's, not C's */
+}
+
+/* The one libunwind calls, too. It blocks all signals meanwhile, the watch's as well. */
+__attribute__((visibility("default"))) int dl_iterate_phdr(iterate_callback *callback, void *data)
+{
+    sigset_t watched;
+    sigset_t before;
+    if (iterate_real == NULL) /* a caller earlier than init */
+        iterate_find();
+    if (!in_libunwind)
+        return iterate_real(callback, data);
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &watched, &before);
+    int result = iterate_real(callback, data);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
 static void on_crash(int number)
 {
     if (in_libunwind)
@@ -44,6 +72,7 @@ static void on_crash(int number)
 int unwind_pair_init(const char **why)
 {
     struct sigaction action = {.sa_handler = on_crash};
+    iterate_find();
     sigemptyset(&action.sa_mask);
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
