@@ -4,7 +4,8 @@
  *   scopes.c       functions and inlined calls of a unit   -> trees
  *   lines.c        its line table                          -> blocks of lines, names of its files
  *   origins.c      what a function is called and where it was written
- *   builder.c      what these need of each other: a text, a number, a span
+ *   enclosing.c    what a DIE stands in, for names that are only part of one
+ *   builder.c      what these need of each other: what a DIE says, a text, a number, a span
  *
  * Nobody else includes it. How trees and blocks are written: index.h. */
 #ifndef SAMPLER_DWARF_BUILDER_H
@@ -12,6 +13,7 @@
 
 #include "arena.h"
 #include "dwarf/index.h"
+#include "dwarf/qualified.h"
 #include "dwarf/spans.h"
 #include "dwarf/unit.h"
 #include "dwarf/work.h"
@@ -31,17 +33,48 @@ VECTOR_DEFINE(file_entries, struct file_entry)
 VECTOR_DEFINE(folder_entries, const char *)
 VECTOR_DEFINE(index_origins, struct index_origin)
 
+/* A DIE that functions may stand in. Those that stand in it, when they have been looked for, are
+ * `n_inner` from `inner` on in the list. */
+struct enclosing {
+    uint64_t offset;
+    uint64_t end; /* of its children */
+    uint32_t inner;
+    uint32_t n_inner;
+    uint16_t tag;
+    bool looked_for;
+};
+
+VECTOR_DEFINE(enclosing_list, struct enclosing)
+
+/* What a DIE says, and, where it does not, those it refers to by DW_AT_abstract_origin or
+ * DW_AT_specification. */
+struct die_facts {
+    const char *linkage_name; /* NULL: none; not empty */
+    const char *name;
+    bool linkage_name_lasts; /* as builder_text wants to know */
+    bool name_lasts;
+    bool is_external; /* functions of other units may call it */
+    bool has_file;
+    bool has_line;
+    uint64_t file; /* index                          */
+    uint64_t line;
+    uint64_t next; /* DIE it refers to; 0: none      */
+    bool next_is_origin;
+    uint64_t last; /* of those it refers to the last, where it was declared */
+};
+
 struct builder {
     struct sections sections;
     struct abbrevs abbrevs;
     struct unit unit; /* the one in work                                        */
     uint32_t unit_number;
     uint32_t n_damaged;            /* index.h                                                */
-    bool mangles;                  /* its language has mangled names                         */
-    bool through_types;            /* functions with code may stand within its types         */
+    struct language language;      /* its language                                           */
     struct folder_entries folders; /* of the unit's line table                    */
     struct file_entries files;
-    struct map unit_origins; /* offset of a DIE of the unit -> origin               */
+    struct map unit_origins;              /* offset of a DIE of the unit -> origin               */
+    struct enclosing_list unit_enclosing; /* enclosing.c                          */
+    struct chars qualified;               /* the name in work                     */
     /* The result. */
     struct arena *arena;
     struct intern *texts;
@@ -73,6 +106,16 @@ void lines_read(struct builder *builder);
 
 /* The path of a file of the unit's line table as a text; 0 if there is none. */
 uint32_t lines_file(struct builder *builder, uint64_t index);
+
+/* False: the unit is damaged. */
+bool die_facts_read(struct builder *builder, uint64_t offset, struct die_facts *facts);
+
+/* The C++ function's name with what encloses it, valid until the next call; NULL: nothing does, or
+ * it cannot be told. The function of a lambda gets the place of the lambda, as it states none. */
+const char *enclosing_qualify(struct builder *builder, struct die_facts *facts);
+
+/* Before another unit. */
+void enclosing_forget(struct builder *builder);
 
 /* The origin of the function whose DIE is at `offset`, of its own and what it refers to. False:
  * the unit is damaged. */

@@ -13,15 +13,15 @@
 #include "vector.h"
 
 struct chain_frame {
-    uint32_t name;   /* as the debug information or the symbol table has it (mangled); 0 = none */
-    uint32_t file;   /* being executed: of `line`                                      */
-    uint32_t line;   /* of the address, or of the call of the inlined frame before; 0 = none */
-    uint32_t column; /* from 1; 0 = none                                               */
+    uint32_t name; /* mangled where the debug information or the symbol table has it so; 0 = none */
+    uint32_t file; /* being executed: of `line`                                      */
+    uint32_t line; /* of the address, or of the call of the inlined frame before; 0 = none */
+    uint32_t column;    /* from 1; 0 = none                                               */
     uint32_t decl_file; /* of the function's definition                                   */
     uint32_t decl_line;
     uint64_t entry; /* vaddr where the function is entered; 0 = unknown, or inlined */
     bool inlined;   /* into the next frame of the chain                              */
-    bool unmangled; /* plain name only, though the language has mangled ones         */
+    bool unmangled; /* no mangled name, though the language has them: a::b in C++ */
     bool nameless;  /* `name` says where the code is: names/code_ranges.h            */
 };
 

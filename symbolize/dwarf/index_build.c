@@ -40,6 +40,8 @@ static void builder_deinit(struct builder *builder)
     folder_entries_deinit(&builder->folders);
     file_entries_deinit(&builder->files);
     map_deinit(&builder->unit_origins);
+    enclosing_list_deinit(&builder->unit_enclosing);
+    chars_deinit(&builder->qualified);
     map_deinit(&builder->texts_by_place);
     map_deinit(&builder->origin_map);
     index_origins_deinit(&builder->origins);

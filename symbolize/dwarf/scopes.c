@@ -21,9 +21,6 @@
 /* Functions in types in functions in types ... */
 #define MAX_ROUNDS 16u
 
-/* Of a DIE looked at beside its attributes; each may be looked at in several rounds. */
-#define DIE_WORK 2u
-
 #define RANK_FIRST ((uint64_t)1 << 40)
 
 struct level {
@@ -219,39 +216,6 @@ static void tree_end(struct walk *walk)
 
 /* ---- walking ---- */
 
-/* Over the children of a DIE: by DW_AT_sibling, else one by one. */
-static void children_skip(struct walk *walk, const struct abbrev *abbrev)
-{
-    struct cursor *c = &walk->c;
-    if (!abbrev->has_children || c->failed)
-        return;
-    if (abbrev->sibling_before >= 0) {
-        struct cursor at = *c;
-        at.pos -= abbrev->sibling_before;
-        uint64_t sibling = cursor_u32le(&at);
-        if (sibling >= cursor_offset(c) && sibling <= (uint64_t)(c->end - c->start)) {
-            c->pos = c->start + sibling;
-            return;
-        }
-    }
-    for (uint64_t depth = 1; depth > 0 && !c->failed;) {
-        uint64_t code = cursor_uleb128(c);
-        if (code == 0) {
-            depth--;
-            continue;
-        }
-        const struct abbrev *inner = abbrevs_find(walk->unit->abbrevs, code);
-        if (inner == NULL) {
-            cursor_fail(c);
-            return;
-        }
-        if (!work_spend(&walk->builder->work, 1 + inner->n))
-            return;
-        unit_skip_attributes(walk->unit, c, inner);
-        depth += inner->has_children;
-    }
-}
-
 static void wait(struct walk *walk, uint64_t offset, bool late)
 {
     struct waiting waiting = {
@@ -281,7 +245,7 @@ static bool code_visit(struct walk *walk, const struct abbrev *abbrev, struct cu
     if (walk->ranges.n == 0) {
         /* Another unit's copy was linked. Of a function in its types ours may have been. */
         inner->in_function = inner->late = inner->dropped = true;
-        return !inlined && walk->builder->mangles;
+        return !inlined && walk->builder->language.mangles;
     }
     bool in_tree = walk->tree_open;
     if (in_tree ? !call_write(walk, &die) : !tree_begin(walk, &die, inlined)) {
@@ -298,7 +262,7 @@ static bool code_visit(struct walk *walk, const struct abbrev *abbrev, struct cu
 static bool other_visit(struct walk *walk, const struct abbrev *abbrev, uint64_t offset,
                         struct level *inner)
 {
-    bool through_types = walk->builder->through_types;
+    bool through_types = walk->builder->language.through_types;
     switch (abbrev->role) {
     case ROLE_BLOCK:
         return true;
@@ -341,7 +305,7 @@ static void die_visit(struct walk *walk)
         cursor_fail(&walk->c);
         return;
     }
-    if (!work_spend(&walk->builder->work, DIE_WORK + abbrev->n))
+    if (!work_spend(&walk->builder->work, UNIT_DIE_WORK + abbrev->n))
         return;
     struct cursor attributes = walk->c;
     unit_skip_attributes(walk->unit, &walk->c, abbrev);
@@ -357,7 +321,7 @@ static void die_visit(struct walk *walk)
     }
     if (!had_tree && walk->tree_open)
         tree_end(walk);
-    children_skip(walk, abbrev);
+    unit_skip_children(walk->unit, &walk->c, abbrev, &walk->builder->work);
 }
 
 static bool walk_fine(const struct walk *walk)
@@ -391,36 +355,12 @@ static void waiting_walk(struct walk *walk, struct waiting waiting)
         tree_end(walk);
 }
 
-/* What the language of the unit tells about where its functions are, and how they are named. */
-static void language_note(struct builder *builder)
-{
-    builder->mangles = true;
-    builder->through_types = true;
-    switch (builder->unit.language) {
-    case DW_LANG_C89:
-    case DW_LANG_C:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case DW_LANG_Mips_Assembler:
-        builder->mangles = false;
-        builder->through_types = false;
-        break;
-    case DW_LANG_C_plus_plus:
-    case DW_LANG_C_plus_plus_03:
-    case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14:
-        builder->through_types = false; /* gcc and clang put functions with code outside of types */
-        break;
-    default:
-        break;
-    }
-}
-
 bool scopes_read(struct builder *builder)
 {
     struct walk walk = {.builder = builder, .unit = &builder->unit};
-    language_note(builder);
+    builder->language = language_of(builder->unit.language);
     map_deinit(&builder->unit_origins);
+    enclosing_forget(builder);
     if (builder->unit.has_children)
         unit_walk(&walk);
     for (size_t i = 0; i < walk.waiting.n && walk_fine(&walk); i++)

@@ -40,6 +40,38 @@ void unit_skip_attributes(const struct unit *unit, struct cursor *c, const struc
         form_skip(c, attribute[i].form, unit->version);
 }
 
+void unit_skip_children(const struct unit *unit, struct cursor *c, const struct abbrev *abbrev,
+                        struct work_account *work)
+{
+    if (!abbrev->has_children || c->failed)
+        return;
+    if (abbrev->sibling_before >= 0) {
+        struct cursor at = *c;
+        at.pos -= abbrev->sibling_before;
+        uint64_t sibling = cursor_u32le(&at);
+        if (sibling >= cursor_offset(c) && sibling <= (uint64_t)(c->end - c->start)) {
+            c->pos = c->start + sibling;
+            return;
+        }
+    }
+    for (uint64_t depth = 1; depth > 0 && !c->failed;) {
+        uint64_t code = cursor_uleb128(c);
+        if (code == 0) {
+            depth--;
+            continue;
+        }
+        const struct abbrev *inner = abbrevs_find(unit->abbrevs, code);
+        if (inner == NULL) {
+            cursor_fail(c);
+            return;
+        }
+        if (!work_spend(work, 1 + inner->n))
+            return;
+        unit_skip_attributes(unit, c, inner);
+        depth += inner->has_children;
+    }
+}
+
 /* ---- values that lie in other sections ---- */
 
 static const char *string_at(const struct section *section, uint64_t offset)

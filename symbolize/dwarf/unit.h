@@ -73,6 +73,14 @@ struct cursor unit_cursor(const struct unit *unit, uint64_t offset);
 /* Over the attributes of a DIE. */
 void unit_skip_attributes(const struct unit *unit, struct cursor *c, const struct abbrev *abbrev);
 
+/* Over the children of a DIE whose attributes end at the cursor: by DW_AT_sibling, else one by one;
+ * stops where there is no more work left. */
+void unit_skip_children(const struct unit *unit, struct cursor *c, const struct abbrev *abbrev,
+                        struct work_account *work);
+
+/* What looking at a DIE costs of the account beside its attributes. */
+#define UNIT_DIE_WORK 2u
+
 /* The string of an attribute, NULL if it is none; the cursor moves on. It ends in NUL and lives as
  * long as its section, or, in the unit itself, as long as that. */
 const char *unit_string(const struct unit *unit, struct cursor *c,

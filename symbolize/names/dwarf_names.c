@@ -183,6 +183,9 @@ bool dwarf_names_find(Dwarf *dwarf, const uint64_t *vaddrs, size_t n,
             chain_make(&search, place, &result->chains[i], result->frames);
     }
     scopes_deinit(&search.scopes);
+    enclosing_dies_deinit(&search.enclosing);
+    map_deinit(&search.enclosing_units);
+    chars_deinit(&search.qualified);
     free(search.places);
     return !search.no_memory;
 }

@@ -6,6 +6,7 @@
  * code; if addresses of the unit remain without a function, once more through everything. */
 #include <dwarf.h>
 
+#include "dwarf/qualified.h"
 #include "names/dwarf_search.h"
 
 /* Compilers nest far less: lexical blocks and inlined calls to some dozens. */
@@ -15,10 +16,9 @@ struct walk {
     struct search *search;
     uint32_t unit;
     uint32_t first_scope; /* scopes from here on are of this walk                    */
-    bool through_types;   /* functions with code may stand within types             */
-    bool mangles;         /* the language has mangled names                          */
-    bool everywhere;      /* second walk: for addresses that have no scope           */
-    Dwarf_Files *files;   /* of the unit, for DW_AT_call_file                        */
+    struct language language;
+    bool everywhere;    /* second walk: for addresses that have no scope           */
+    Dwarf_Files *files; /* of the unit, for DW_AT_call_file                        */
     size_t n_files;
 };
 
@@ -77,17 +77,38 @@ static uint64_t function_entry(Dwarf_Die *die)
     return 0;
 }
 
+static bool is_external(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    bool flag = false;
+    return dwarf_formflag(dwarf_attr_integrate(die, DW_AT_external, &attribute), &flag) == 0 &&
+           flag;
+}
+
+/* What is known under a plain name though the language mangles: functions no other unit calls, and
+ * those that are external, by C's rules. */
+static void scope_name(struct walk *walk, Dwarf_Die *die, struct scope *scope, Dwarf_Die *declared)
+{
+    bool is_linkage_name = false;
+    const char *name = function_name(die, &is_linkage_name);
+    const char *qualified = NULL;
+    *declared = *die;
+    if (!is_linkage_name && name != NULL && walk->language.qualifies && !is_external(die))
+        qualified = search_qualify(walk->search, die, declared);
+    scope->name = search_text(walk->search, qualified != NULL ? qualified : name);
+    scope->unmangled = walk->language.mangles && !is_linkage_name;
+}
+
 /* The new scope's index, 0 when out of memory. */
 static uint32_t scope_add(struct walk *walk, Dwarf_Die *die, uint32_t parent, bool inlined)
 {
     struct search *search = walk->search;
     struct scope scope = {.parent = parent, .inlined = inlined};
-    bool is_linkage_name;
-    scope.name = search_text(search, function_name(die, &is_linkage_name));
-    scope.unmangled = walk->mangles && !is_linkage_name;
-    scope.decl_file = decl_file(walk, die);
+    Dwarf_Die declared;
+    scope_name(walk, die, &scope, &declared);
+    scope.decl_file = decl_file(walk, &declared);
     int line = 0;
-    if (dwarf_decl_line(die, &line) == 0 && line > 0)
+    if (dwarf_decl_line(&declared, &line) == 0 && line > 0)
         scope.decl_line = (uint32_t)line;
     if (inlined) {
         scope.call_file = call_file(walk, die);
@@ -193,7 +214,7 @@ static void die_walk(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned
     case DW_TAG_enumeration_type:
     case DW_TAG_variant_part:
     case DW_TAG_variant:
-        if (walk->through_types || walk->everywhere)
+        if (walk->language.through_types || walk->everywhere)
             children_walk(walk, die, scope, depth);
         break;
     default:
@@ -218,29 +239,6 @@ static void children_walk(struct walk *walk, Dwarf_Die *parent, uint32_t scope, 
 
 /* NOLINTEND(misc-no-recursion) */
 
-/* What the language of the unit tells about where its functions are, and how they are named. */
-static void language_note(struct walk *walk, Dwarf_Die *unit_die)
-{
-    switch (dwarf_srclang(unit_die)) {
-    case DW_LANG_C89:
-    case DW_LANG_C:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case DW_LANG_Mips_Assembler:
-        break;
-    case DW_LANG_C_plus_plus:
-    case DW_LANG_C_plus_plus_03:
-    case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14:
-        walk->mangles = true; /* gcc and clang put functions with code outside of types */
-        break;
-    default:
-        walk->mangles = true;
-        walk->through_types = true;
-        break;
-    }
-}
-
 static bool scopes_missing(const struct search *search, uint32_t unit)
 {
     for (size_t i = search->unit_first; i < search->unit_end; i++) {
@@ -253,7 +251,8 @@ static bool scopes_missing(const struct search *search, uint32_t unit)
 void dwarf_scopes_find(struct search *search, uint32_t unit, Dwarf_Die *unit_die)
 {
     struct walk walk = {.search = search, .unit = unit};
-    language_note(&walk, unit_die);
+    int language = dwarf_srclang(unit_die);
+    walk.language = language_of(language < 0 ? 0 : (uint64_t)language);
     if (dwarf_getsrcfiles(unit_die, &walk.files, &walk.n_files) != 0)
         walk.files = NULL;
     children_walk(&walk, unit_die, 0, 0);

@@ -3,6 +3,7 @@
  *   dwarf_names.c    which units to look at, and the chains in the end
  *   dwarf_scopes.c   functions and inlined calls of a unit
  *   dwarf_lines.c    its line table
+ *   dwarf_enclosing.c  what a function stands in, for names that are only part of one
  *   dwarf_search.c   what these need of the search: an address, a text, a path
  *
  * Nobody else includes it. */
@@ -12,6 +13,7 @@
 #include <stdbool.h>
 
 #include "err.h"
+#include "map.h"
 #include "names/dwarf_names.h"
 
 /* A function or an inlined call that covers wanted addresses. */
@@ -38,6 +40,18 @@ struct place {
     uint32_t column;
 };
 
+/* A DIE that functions may stand in. Those that stand in it, when they have been looked for, are
+ * `n_inner` from `inner` on in the list. */
+struct enclosing_die {
+    Dwarf_Die die;
+    const void *end; /* of its children; NULL: of its unit */
+    uint32_t inner;
+    uint32_t n_inner;
+    bool looked_for;
+};
+
+VECTOR_DEFINE(enclosing_dies, struct enclosing_die)
+
 struct search {
     Dwarf *dwarf;
     const uint64_t *vaddrs; /* sorted                                                */
@@ -48,6 +62,9 @@ struct search {
     struct scopes scopes; /* [0] = none                                           */
     struct intern *texts;
     uint64_t ranges_left; /* bound on the ranges looked at, for the whole module   */
+    struct enclosing_dies enclosing;
+    struct map enclosing_units; /* DIE of a unit -> its place in `enclosing`         */
+    struct chars qualified;     /* the name in work                                  */
     bool no_memory;
 };
 
@@ -66,6 +83,10 @@ uint32_t search_path(struct search *search, Dwarf_CU *unit, const char *path);
 
 /* Gives the addresses of unit `unit` their innermost scopes. */
 void dwarf_scopes_find(struct search *search, uint32_t unit, Dwarf_Die *unit_die);
+
+/* The C++ function's name with what encloses it, valid until the next call; NULL: nothing does, or
+ * it cannot be told. *declared: where it was written, a lambda's function with the lambda. */
+const char *search_qualify(struct search *search, Dwarf_Die *function, Dwarf_Die *declared);
 
 /* Gives the addresses of unit `unit` their lines. */
 void dwarf_lines_find(struct search *search, uint32_t unit, Dwarf_Die *unit_die);

@@ -17,6 +17,7 @@
 #include "files/module_file.h"
 #include "names/code_ranges.h"
 #include "names/dwarf_names.h"
+#include "names/mangled_names.h"
 #include "names/symbols.h"
 #include "text.h"
 
@@ -175,11 +176,6 @@ static struct chain_frame *outermost(const struct work *work, const struct chain
     return chain->n == 0 ? NULL : frame_at(work, (size_t)chain->first + chain->n - 1);
 }
 
-static bool is_mangled(const char *name, size_t length)
-{
-    return length > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
-}
-
 static void frame_name(struct work *work, struct chain_frame *frame, const struct symbol *symbol)
 {
     if (!intern_add(work->owner->texts, symbol->name, symbol->length, &frame->name))
@@ -196,16 +192,6 @@ static struct chain_frame *frame_add(struct work *work, struct chain *chain)
     }
     chain->n = 1;
     return outermost(work, chain);
-}
-
-/* For a function with a plain name though its symbol's is mangled (static functions of C++, all of
- * clang -gmlt): the symbol's, as it says more. */
-static void mangled_name_use(struct work *work, struct chain_frame *frame,
-                             const struct symbols *symbols)
-{
-    const struct symbol *symbol = symbols_find(symbols, frame->entry);
-    if (symbol != NULL && symbol->vaddr == frame->entry && is_mangled(symbol->name, symbol->length))
-        frame_name(work, frame, symbol);
 }
 
 /* Functions of C that are exported under another name than they were written with are known by that
@@ -226,7 +212,7 @@ static void exported_names_use(struct work *work)
         struct text name = intern_text(work->owner->texts, frame->name);
         const struct symbol *symbol = symbols_find(&symbols, frame->entry);
         if (symbol != NULL && symbol->vaddr == frame->entry && !symbol->sizeless &&
-            !is_mangled(name.bytes, name.length))
+            !is_mangled_name(name.bytes, name.length))
             frame_name(work, frame, symbol);
     }
     symbols_deinit(&symbols);
@@ -306,12 +292,17 @@ static void symbols_read(struct work *work)
     if (!symbols_load(&symbols, work->file, work->debug))
         work->no_memory = true;
     for (size_t i = 0; i < work->n && !work->no_memory; i++) {
-        struct chain_frame *frame = outermost(work, &work->chains[i]);
+        const struct chain_frame *frame = outermost(work, &work->chains[i]);
         if (frame == NULL || frame->name == 0)
             name_without_dwarf(work, i, &symbols);
-        else if (frame->unmangled)
-            mangled_name_use(work, frame, &symbols);
     }
+    const struct named_chains named = {.chains = work->chains,
+                                       .n = work->n,
+                                       .frames = work->owner->frames.items,
+                                       .n_frames = work->owner->frames.n,
+                                       .texts = work->owner->texts};
+    if (!work->no_memory && !mangled_names_use(&named, &symbols))
+        work->no_memory = true;
     if (work->owner->symbols.source == MODULE_NO_NAMES && symbols.n_sorted != 0)
         work->owner->symbols.source = symbols.has_symtab ? MODULE_SYMTAB : MODULE_DYNSYM;
     symbols_deinit(&symbols);

@@ -11,9 +11,11 @@ is equal when all of it is. What differs is sorted by what explains it:
   alias      another name of the same code in the symbol table: llvm-symbolizer takes the outermost
              function's name from there; we take it from DW_AT_linkage_name or DW_AT_name, and only
              for C the exported name with the fewest underscores
+  qualified  a function of C++ without a mangled name in DWARF: we put in front of its plain name what
+             encloses it, or take the mangled name of its symbol for its inlined copies too
   clone      the same but for .cold, .isra.0, .constprop.0, .part.0: we show the name as written
   dwz        llvm-symbolizer has no name because it stands in the file dwz split off, which it does
-             not read; the rest is equal and our name is among the texts of that file
+             not read; the rest is equal and our name, or its end, is among the texts of that file
   symtab     llvm-symbolizer has no name because it does not look into the symbol table of the debug
              file; that table has ours at this address
   plt        llvm-symbolizer has no names for PLT entries, or _init's; objdump prints ours at the entry's start
@@ -24,7 +26,7 @@ is equal when all of it is. What differs is sorted by what explains it:
   other      anything else
 
 Exit status 1 when fewer than SHARE (0.99) of the chains of a file are the same: equal, or of the first
-six kinds, each of which is checked and not assumed. Skipped (status 77) without llvm-symbolizer.
+seven kinds, each of which is checked and not assumed. Skipped (status 77) without llvm-symbolizer.
 """
 
 import argparse
@@ -177,10 +179,30 @@ def alt_strings(debug):
     return "".join(line.split("]  ", 1)[1] + "\n" for line in out.stdout.splitlines() if "]  " in line)
 
 
+def plain_in(ours, plain, symbols):
+    """Whether our name is the plain one, qualified or mangled."""
+    if ours.endswith("::" + plain):
+        return True
+    word = re.match(r"[~\w]+", plain)
+    return (ours.startswith("_Z") and ours in symbols and word is not None
+            and (word[0] == "operator" or word[0][0] == "~" or f"{len(word[0])}{word[0]}" in ours))
+
+
+def with_plain_names(ours, theirs, symbols):
+    """Our chain with llvm-symbolizer's names where it has the plain one and ours says more."""
+    return [(b[0], *a[1:]) if not b[0].startswith("_Z") and plain_in(a[0], b[0], symbols) else a
+            for a, b in zip(ours, theirs)] if len(ours) == len(theirs) else ours
+
+
+def is_among(name, strings):
+    ends = [name[found.end():] for found in re.finditer("::", name)]
+    return any(end + "\n" in strings for end in [name, *ends])
+
+
 def is_dwz(ours, theirs, strings):
     return (len(ours) == len(theirs)
             and all(a[1:] == b[1:] for a, b in zip(ours, theirs))
-            and all(a[0] == b[0] or (b[0] == "??" and a[0] + "\n" in strings)
+            and all(a[0] == b[0] or (b[0] == "??" and is_among(a[0], strings))
                     for a, b in zip(ours, theirs)))
 
 
@@ -189,6 +211,9 @@ def judge(address, ours, theirs, symbols):
     theirs = [clean(frame) for frame in theirs]
     if ours == theirs:
         return "equal"
+    ours = with_plain_names(ours, theirs, symbols)
+    if ours == theirs:
+        return "qualified"
     if len(ours) == len(theirs) and ours[:-1] == theirs[:-1] and ours[-1][1:] == theirs[-1][1:]:
         a, b = ours[-1][0], theirs[-1][0]
         if b in ("??", "_init") and is_plt(address, a, symbols):
@@ -235,7 +260,7 @@ def compare(program, symbolizer, path, addresses, show):
             print(f"  {kind} at {address:#x}")
             print("    ours", *a, sep="\n      ")
             print("    llvm", *b, sep="\n      ")
-    same = counts["equal"] + sum(counts[kind] for kind in ("alias", "clone", "dwz", "symtab", "plt", "no line"))
+    same = counts["equal"] + sum(counts[kind] for kind in ("qualified", "alias", "clone", "dwz", "symtab", "plt", "no line"))
     details = ", ".join(f"{kind} {n}" for kind, n in counts.most_common())
     share = same / len(addresses) if addresses else 1.0
     print(f"{os.path.basename(path)}: {len(addresses)} addresses ({inlined} with inlined functions), "

@@ -427,6 +427,41 @@ static void functions_in_functions(void **state)
     bounded("functions in functions", &sample);
 }
 
+/* Functions whose names are those of all the namespaces around them too, of which each is looked for
+ * from the outermost on. */
+static void functions_in_namespaces(void **state)
+{
+    (void)state;
+    static const unsigned unit[] = {DW_AT_language, DW_FORM_data1, 0};
+    static const unsigned space[] = {DW_AT_name, DW_FORM_strp, DW_AT_sibling, DW_FORM_ref4, 0};
+    static const unsigned attributes[] = {
+        DW_AT_name, DW_FORM_strp, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data1, 0};
+    enum { DEPTH = 500, N_FUNCTIONS = 3000000 };
+    struct dwarf_sample sample = {.second_unit = 0};
+    struct dwarf_bytes *info = &sample.of[PART_INFO];
+    unit_abbrev_put(&sample, unit);
+    dwarf_put_abbrev(&sample.of[PART_ABBREV], 2, DW_TAG_namespace, true, space);
+    dwarf_put_abbrev(&sample.of[PART_ABBREV], 3, DW_TAG_subprogram, false, attributes);
+    dwarf_put(&sample.of[PART_ABBREV], 0, 1);
+    dwarf_put(&sample.of[PART_STR], 'n', 2);
+    unit_put(&sample, 0, 1);
+    dwarf_put(info, DW_LANG_C_plus_plus_14, 1);
+    size_t first = info->n;
+    dwarf_put(info, 2, 5);
+    dwarf_put(info, first + DEPTH * 9 + N_FUNCTIONS * 14, 4); /* behind all functions */
+    dwarf_repeat(info, first, DEPTH);
+    first = info->n;
+    dwarf_put(info, 3, 5);
+    dwarf_put(info, DWARF_CODE_START, 8);
+    dwarf_put(info, 1, 1);
+    dwarf_repeat(info, first, N_FUNCTIONS);
+    first = info->n;
+    dwarf_put(info, 0, 1);
+    dwarf_repeat(info, first, DEPTH);
+    dwarf_length_set(info, 0);
+    refused("functions in namespaces", &sample);
+}
+
 /* A function in very many pieces, another one between them: each address asked for is in a piece of
  * its own, and its tree would be read for each. */
 static void lookups_in_one_large_tree(void **state)
@@ -476,6 +511,7 @@ int main(void)
         cmocka_unit_test(instances_of_one_function),
         cmocka_unit_test(files_with_long_paths),
         cmocka_unit_test(functions_in_functions),
+        cmocka_unit_test(functions_in_namespaces),
         cmocka_unit_test(lookups_in_one_large_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,9 +53,11 @@ static enum index_outcome image_index(const uint8_t *image, size_t size, struct 
 /* Names of the module, or of nothing. */
 static bool name_is_known(const char *name)
 {
-    static const char *const names[] = {
-        "",      "_ZN2ns3box3getEv", "_Z6helperv", "_Z4deepv", "get", "helper", "deep",
-        "plain", "second",           "lambda"};
+    static const char *const names[] = {"",           "_ZN2ns3box3getEv",
+                                        "_Z6helperv", "_Z4deepv",
+                                        "get",        "helper",
+                                        "deep",       "plain",
+                                        "second",     "ns::box::get::local::lambda"};
     for (size_t i = 0; i < N_ELEMENTS(names); i++) {
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -190,7 +192,8 @@ static void a_chain_has_all_its_fields(void **state)
     frame_check(&said, &frames[6], "second", "", 0, 0, "", 3, 0x1400);
     assert_false(frames[6].unmangled); /* C has no mangled names */
     assert_int_equal(said.chains[4].n, 1);
-    frame_check(&said, &frames[7], "lambda", "", 0, 0, "/src/main.cc", 60, 0x1200);
+    frame_check(&said, &frames[7], "ns::box::get::local::lambda", "", 0, 0, "/src/main.cc", 60,
+                0x1200);
     assert_int_equal(said.chains[5].n, 0);
     dwarf_said_drop(&said);
     dwarf_index_deinit(&index);
