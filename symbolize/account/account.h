@@ -36,6 +36,7 @@ struct account_module {
     bool is_image;        /* the vdso: its exported names are all it has */
     uint64_t self_ns;     /* weight with this module's code as leaf      */
     uint64_t nameless_ns; /* of it, in functions without a name          */
+    uint32_t n_together;  /* functions that share their short name       */
     const char *build_id; /* as hexadecimal digits, "" or NULL if it has none */
 };
 

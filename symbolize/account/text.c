@@ -96,11 +96,20 @@ static void put_cpu(struct sink *out, const struct account_sums *sums)
                    "less than a period of each thread");
 }
 
-static void put_names(struct sink *out, const struct account_sums *sums)
+static void put_names(struct sink *out, const struct account *account)
 {
+    const struct account_sums *sums = &account->all;
+    uint64_t n_together = 0;
+    for (size_t i = 0; i < account->modules.n; i++)
+        n_together += account->modules.items[i].n_together;
     if (sums->nameless_ns != 0)
         put_weight(out, sums, "Code without names", sums->nameless_ns, sums->weight_ns,
                    "of it: by where it begins, [libz.so.1+0xab10], or [anon]");
+    if (n_together != 0)
+        sink_format(out,
+                    "%-24s %11" PRIu64 " functions go by the name of another one of their module; "
+                    "--names full tells them apart\n",
+                    "Short names", n_together);
 }
 
 static void put_stacks(struct sink *out, const struct account_sums *sums)
@@ -284,7 +293,7 @@ static void put_modules(struct sink *out, const struct account *account)
 void account_print_text(const struct account *account, struct sink *out)
 {
     put_cpu(out, &account->all);
-    put_names(out, &account->all);
+    put_names(out, account);
     put_stacks(out, &account->all);
     put_rate(out, account);
     put_seen(out, account);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "digits.h"
+#include "map.h"
 #include "names/module_names.h"
 #include "number.h"
 #include "text.h"
@@ -26,6 +27,7 @@ struct target {
     uint32_t profile_module;
     uint64_t self_ns;
     uint64_t nameless_ns; /* of it */
+    uint32_t n_together;  /* functions that share their short name   */
     bool hidden;          /* libsampler.so itself                    */
 };
 
@@ -44,8 +46,9 @@ struct node_stacks {
     struct profile_builder *builder;
     struct arena *arena;
     struct targets targets;
-    uint32_t **target_of; /* [recording][module index] -> target              */
-    uint64_t *vaddrs;     /* distinct ones, by target, then ascending         */
+    uint32_t **target_of;   /* [recording][module index] -> target              */
+    uint64_t *vaddrs;       /* distinct ones, by target, then ascending         */
+    struct map short_named; /* (module, name) -> function of the profile     */
 };
 
 /* ---- modules ---- */
@@ -187,10 +190,24 @@ static uint32_t text_move(struct node_stacks *stacks, const struct target *targe
     return profile_add_text(stacks->builder, text.bytes, text.length);
 }
 
+/* With short names those of one name are one function, the first that was seen. */
+static uint32_t function_add(struct node_stacks *stacks, const struct profile_function *function)
+{
+    uint32_t known = MAP_NONE;
+    if (stacks->options->names == NAMES_SHORT)
+        known = map_find(&stacks->short_named, function->module, function->name);
+    if (known != MAP_NONE)
+        return known;
+    uint32_t id = profile_add_function(stacks->builder, function);
+    if (stacks->options->names == NAMES_SHORT)
+        map_add(&stacks->short_named, function->module, function->name, id);
+    return id;
+}
+
 static bool functions_add(struct node_stacks *stacks, struct target *target)
 {
     const struct module_symbols *symbols = target->symbols;
-    uint32_t *names = NULL;
+    struct module_names names;
     target->functions = arena_array(stacks->arena, symbols->n_frames, sizeof *target->functions);
     target->files = arena_array(stacks->arena, symbols->n_frames, sizeof *target->files);
     if (target->functions == NULL || target->files == NULL ||
@@ -203,17 +220,18 @@ static bool functions_add(struct node_stacks *stacks, struct target *target)
         bool declared = frame->decl_file != 0;
         uint32_t file = text_move(stacks, target, frame->file);
         const struct profile_function function = {
-            .name = names[frame->name],
+            .name = names.made[frame->name],
             .system_name = frame->nameless ? 0 : text_move(stacks, target, frame->name),
             .file = declared ? text_move(stacks, target, frame->decl_file) : file,
             .line = declared ? frame->decl_line : 0,
             .module = target->profile_module,
         };
-        target->functions[i] = profile_add_function(stacks->builder, &function);
+        target->functions[i] = function_add(stacks, &function);
         target->files[i] = frame->line != 0 ? file : 0;
     }
-    free(names);
-    return true;
+    target->n_together = names.n_together;
+    free(names.made);
+    return !stacks->short_named.no_memory;
 }
 
 static bool targets_resolve(struct node_stacks *stacks, struct err *err)
@@ -262,6 +280,7 @@ void node_stacks_destroy(struct node_stacks *stacks)
     for (size_t i = 0; i < stacks->targets.n; i++)
         module_symbols_destroy(stacks->targets.items[i].symbols);
     targets_deinit(&stacks->targets);
+    map_deinit(&stacks->short_named);
     arena_destroy(stacks->arena);
     free(stacks);
 }
@@ -415,6 +434,7 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             .source = target->symbols->source,
             .self_ns = target->self_ns,
             .nameless_ns = target->nameless_ns,
+            .n_together = target->n_together,
             .is_image = target->module->image.length != 0,
             .build_id = build_id_text(account, target->module->build_id),
         };

@@ -2,7 +2,7 @@
  * of build.c.
  *
  *   create: all nodes -> distinct (module, address) -> module_symbolize -> chains
- *           -> names (demangled once each, kept apart where short ones would merge)
+ *           -> names (demangled once each; functions of one short name are one)
  *   map:    node -> stack of the profile, parents first */
 #ifndef SAMPLER_NODE_STACKS_H
 #define SAMPLER_NODE_STACKS_H

@@ -1,86 +1,87 @@
-/* module_names.c - see module_names.h. In short mode both forms of each name are made; sorted by
- * the short one, those that differ in the full one stand next to each other. */
+/* module_names.c - see module_names.h. In short mode both forms of each name are made; a short one
+ * stands for as many functions as it has full ones. */
 #include "names/module_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "vector.h"
+#include "arena.h"
+#include "map.h"
 
-struct name {
-    uint32_t raw;  /* text of the module  */
-    uint32_t made; /* text of the profile */
-    uint32_t full; /* text of the profile, in short mode only */
+/* The full names that a short one stands for, of all short ones. */
+struct together {
+    struct arena *arena;
+    struct intern *fulls;
+    struct map pairs;  /* (short, full) -> 0                     */
+    struct map counts; /* short -> full ones seen with it        */
+    uint32_t n;
+    bool no_memory;
 };
 
-VECTOR_DEFINE(names, struct name)
-
-static uint32_t name_make(const struct module_symbols *symbols, uint32_t raw, enum names_mode mode,
-                          struct profile_builder *builder, struct names_buffer *buffer)
+static bool together_init(struct together *together)
 {
-    struct text text = intern_text(symbols->texts, raw);
-    const char *made = demangle(text.bytes, mode, buffer);
-    return profile_add_text(builder, made, strlen(made));
+    *together = (struct together){.arena = arena_create()};
+    together->fulls = together->arena == NULL ? NULL : intern_create(together->arena);
+    return together->fulls != NULL;
+}
+
+static void together_deinit(struct together *together)
+{
+    map_deinit(&together->counts);
+    map_deinit(&together->pairs);
+    intern_destroy(together->fulls);
+    arena_destroy(together->arena);
+}
+
+/* Notes that the function `full` has the name `brief`, a text of the profile. */
+static void together_note(struct together *together, uint32_t brief, const char *full)
+{
+    uint32_t full_id;
+    size_t before = together->pairs.n;
+    if (!intern_add(together->fulls, full, strlen(full), &full_id) ||
+        map_add(&together->pairs, brief, full_id, 0) == MAP_NONE) {
+        together->no_memory = true;
+        return;
+    }
+    if (together->pairs.n == before)
+        return;
+    uint32_t known = map_find(&together->counts, brief, 0);
+    uint32_t count = known == MAP_NONE ? 1 : known + 1;
+    if (!map_set(&together->counts, brief, 0, count))
+        together->no_memory = true;
+    together->n += count == 1 ? 0 : count == 2 ? 2 : 1;
 }
 
 /* The distinct names of the frames, demangled. */
 static bool names_collect(const struct module_symbols *symbols, enum names_mode mode,
-                          struct profile_builder *builder, uint32_t *made, struct names *names)
+                          struct profile_builder *builder, uint32_t *made,
+                          struct together *together)
 {
     struct names_buffer *buffer = malloc(sizeof *buffer);
     for (size_t i = 0; i < symbols->n_frames && buffer != NULL; i++) {
         uint32_t raw = symbols->frames[i].name;
         if (raw == 0 || made[raw] != 0)
             continue;
-        made[raw] = name_make(symbols, raw, mode, builder, buffer);
-        if (mode != NAMES_SHORT)
-            continue;
-        names_push(names, (struct name){raw, made[raw],
-                                        name_make(symbols, raw, NAMES_FULL, builder, buffer)});
+        struct text text = intern_text(symbols->texts, raw);
+        made[raw] = profile_add_cstring(builder, demangle(text.bytes, mode, buffer));
+        if (mode == NAMES_SHORT)
+            together_note(together, made[raw], demangle(text.bytes, NAMES_FULL, buffer));
     }
-    bool done = buffer != NULL && !names->no_memory;
+    bool done = buffer != NULL && !together->no_memory;
     free(buffer);
     return done;
 }
 
-static int name_compare(const void *left, const void *right)
-{
-    const struct name *a = left;
-    const struct name *b = right;
-    return a->made < b->made ? -1 : a->made > b->made;
-}
-
-/* Equal short names of different functions become full ones. */
-static void names_keep_apart(const struct names *names, uint32_t *made)
-{
-    struct name *all = names->items;
-    if (names->n > 1)
-        qsort(all, names->n, sizeof *all, name_compare);
-    for (size_t first = 0; first < names->n;) {
-        size_t end = first + 1;
-        bool differ = false;
-        for (; end < names->n && all[end].made == all[first].made; end++)
-            differ |= all[end].full != all[first].full;
-        for (size_t i = first; i < end && differ; i++)
-            made[all[i].raw] = all[i].full;
-        first = end;
-    }
-}
-
 bool module_names_make(const struct module_symbols *symbols, enum names_mode mode,
-                       struct profile_builder *builder, uint32_t **out)
+                       struct profile_builder *builder, struct module_names *out)
 {
-    uint32_t *made = calloc(intern_count(symbols->texts), sizeof *made);
-    if (made == NULL)
-        return false;
-    struct names names = {0};
-    bool done = names_collect(symbols, mode, builder, made, &names);
-    if (done)
-        names_keep_apart(&names, made);
-    else
-        free(made);
-    names_deinit(&names);
-    if (done)
-        *out = made;
+    struct together together;
+    *out = (struct module_names){.made = calloc(intern_count(symbols->texts), sizeof *out->made)};
+    bool done = together_init(&together) && out->made != NULL &&
+                names_collect(symbols, mode, builder, out->made, &together);
+    out->n_together = together.n;
+    together_deinit(&together);
+    if (!done)
+        free(out->made);
     return done;
 }

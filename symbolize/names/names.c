@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/short_name.h"
 #include "text.h"
 
 /* As c++filt: parameters, const and the like, std::string in full where the name says so. */
@@ -71,11 +72,6 @@ static bool demangle_with(callback_demangler *demangler, const char *name, int o
 
 /* ---- clone suffixes ---- */
 
-static bool is_identifier(char c)
-{
-    return char_is_digit(c) || char_is_letter(c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
 static bool clone_word_known(struct text word)
 {
     /* gcc: cold to localalias; clang: llvm and __uniq. */
@@ -113,89 +109,6 @@ static size_t base_length(const char *name)
     return point == NULL ? strlen(name) : (size_t)(point - name);
 }
 
-/* ---- short names ---- */
-
-/* Length of the operator's symbol at `text` if it is one made of brackets, else 0. */
-static size_t operator_symbol_length(const char *text)
-{
-    static const char *const symbols[] = {"<=>", "<<=", ">>=", "->*", "<<", "<=", ">>",
-                                          ">=",  "->",  "()",  "[]",  "<",  ">"};
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        size_t length = strlen(symbols[i]);
-        if (strncmp(text, symbols[i], length) == 0)
-            return length;
-    }
-    return 0;
-}
-
-/* After the '>' that closes the '<' at `text`, NULL if none does. What stands in parentheses is
- * jumped over: a comparison is always written in them. */
-static const char *template_end(const char *text)
-{
-    size_t depth = 0;
-    size_t parentheses = 0;
-    for (; *text != '\0'; text++) {
-        if (*text == '(')
-            parentheses++;
-        else if (*text == ')' && parentheses > 0)
-            parentheses--;
-        else if (parentheses != 0)
-            continue;
-        else if (*text == '<')
-            depth++;
-        else if (*text == '>' && text[-1] != '-' && --depth == 0)
-            return text + 1;
-    }
-    return NULL;
-}
-
-/* Where the template arguments at `text` begin to matter: "<int>" after a name, "::<i32>" after a
- * Rust path, " <int>" after an operator. A '<' elsewhere begins a Rust path "<T as Trait>". */
-static const char *template_start(const char *text, char before, bool after_operator)
-{
-    if (*text == '<' && (is_identifier(before) || after_operator || before == ']'))
-        return text;
-    if (strncmp(text, "::<", 3) == 0)
-        return text + 2;
-    if (after_operator && strncmp(text, " <", 2) == 0)
-        return text + 1;
-    return NULL;
-}
-
-/* Drops template arguments in place. */
-static void templates_drop(struct names_buffer *buffer)
-{
-    static const char word[] = "operator";
-    const size_t word_length = sizeof word - 1;
-    const char *in = buffer->text;
-    char *out = buffer->text;
-    char before = '\0';
-    bool after_operator = false;
-    while (*in != '\0') {
-        const char *start = template_start(in, before, after_operator);
-        const char *end = start == NULL ? NULL : template_end(start);
-        if (end != NULL) {
-            in = end;
-            before = '>';
-            after_operator = false;
-            continue;
-        }
-        size_t n = 1;
-        after_operator = false;
-        if (!is_identifier(before) && strncmp(in, word, word_length) == 0 &&
-            !is_identifier(in[word_length])) {
-            n = word_length + operator_symbol_length(in + word_length);
-            after_operator = true;
-        }
-        before = in[n - 1];
-        memmove(out, in, n);
-        out += n;
-        in += n;
-    }
-    *out = '\0';
-    buffer->length = (size_t)(out - buffer->text);
-}
-
 /* ---- all together ---- */
 
 static bool demangle_base(enum names_mode mode, struct names_buffer *buffer)
@@ -213,23 +126,39 @@ static bool demangle_base(enum names_mode mode, struct names_buffer *buffer)
     return base[1] == 'D' && demangle_d(base, buffer);
 }
 
+/* The text in short mode; `text` itself if there is nothing to shorten. */
+static const char *shorten(const char *text, enum names_mode mode, struct names_buffer *buffer)
+{
+    return mode == NAMES_SHORT && short_name_make(text, buffer->brief, sizeof buffer->brief)
+               ? buffer->brief
+               : text;
+}
+
+/* A function's name in front of "@plt", which stays. */
+static const char *plt_put_back(const char *text, const char *name, struct names_buffer *buffer)
+{
+    size_t length = strlen(text);
+    if (length + PLT_SUFFIX_LENGTH >= sizeof buffer->text)
+        return name;
+    memmove(buffer->text, text, length);
+    memcpy(buffer->text + length, PLT_SUFFIX, sizeof PLT_SUFFIX);
+    return buffer->text;
+}
+
 const char *demangle(const char *name, enum names_mode mode, struct names_buffer *buffer)
 {
     if (mode == NAMES_RAW)
         return name;
-    bool plt = text_ends(text_make(name), PLT_SUFFIX); /* of a PLT entry: the suffix stays */
+    bool plt = text_ends(text_make(name), PLT_SUFFIX);
     size_t length = plt ? strlen(name) - PLT_SUFFIX_LENGTH : base_length(name);
     if (length == 0 || length >= sizeof buffer->base)
         return name;
     memcpy(buffer->base, name, length);
     buffer->base[length] = '\0';
-    if (!demangle_base(mode, buffer))
-        return plt || name[length] == '\0' ? name : buffer->base;
-    if (mode == NAMES_SHORT)
-        templates_drop(buffer);
-    if (plt && buffer->length + PLT_SUFFIX_LENGTH < sizeof buffer->text) {
-        memcpy(buffer->text + buffer->length, PLT_SUFFIX, sizeof PLT_SUFFIX);
-        buffer->length += PLT_SUFFIX_LENGTH;
+    if (demangle_base(mode, buffer)) {
+        const char *text = shorten(buffer->text, mode, buffer);
+        return plt ? plt_put_back(text, name, buffer) : text;
     }
-    return buffer->text;
+    return plt || name[length] == '\0' ? shorten(name, mode, buffer)
+                                       : shorten(buffer->base, mode, buffer);
 }

@@ -1,13 +1,13 @@
 /* names.h - names as people wrote them.
  *
  *   _ZN2ns3FooIiE3barEd   full  ns::Foo<int>::bar(double)
- *                         short ns::Foo::bar
+ *                         short ns::Foo<...>::bar
  *                         raw   _ZN2ns3FooIiE3barEd
  *
  * C++ (Itanium), Rust (both schemes) and D. A name of none of them comes back as it is, but for
  * the clone suffixes of compilers (.cold, .isra.0, .constprop.0, .part.0, .lto_priv.0, .llvm.123),
- * which full and short drop. Two overloads have the same short name: a caller that needs them apart
- * (build.c) asks for the full one as well.
+ * which full and short drop. Short ones (short_name.h) are made of plain names too, where debug
+ * information has one with what encloses it. Two overloads have the same short name.
  *
  * Hostile names: long ones, and those whose text would explode, come back as they are.
  * Context: one thread at a time per buffer; not signal safe.
@@ -30,6 +30,7 @@ struct names_buffer {
     size_t length;
     char text[NAMES_MAX_BYTES];         /* NUL after `length`                   */
     char base[NAMES_MAX_MANGLED_BYTES]; /* the name without its clone suffixes   */
+    char brief[NAMES_MAX_BYTES];        /* the short form                        */
 };
 
 /* The name in the wanted form; valid until the next call with this buffer, or `name` itself. */

@@ -1,13 +1,15 @@
 """Functions of C++ that no other unit can call: gcc's debug information has only the last part of their names, and the
 profile has all of it. What tests/programs/symbols/cxx_names.cpp is made of, compiled in several ways."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from e2e import TOP, case, check, check_equal, main, need, test_program
+from e2e import TOP, case, check, check_equal, main, need, sampler, sampler_run, test_program
+from views import json_of
 
 SOURCE = os.path.join(TOP, "tests", "programs", "symbols", "cxx_names.cpp")
 
@@ -79,6 +81,56 @@ def clang_has_them_mangled(_scratch):
     found = names("clang++")
     check(BY_CLANG <= found, "names: %r", found)
     check(not any(name.startswith(("up", "both", "Pair", "norm")) for name in found), "names: %r", found)
+
+
+OVERLOADS = """
+#include <ctime>
+namespace acme {
+static void spin(double share)
+{
+    for (clock_t end = clock() + clock_t(share * CLOCKS_PER_SEC); clock() < end;)
+        ;
+}
+template <class T> __attribute__((noinline)) T turn(T share) { spin(double(share)); return share * 2; }
+__attribute__((noinline)) void overload(int share) { spin(share / 100.0); }
+__attribute__((noinline)) void overload(double share) { spin(share); }
+__attribute__((noinline)) void alone(const char *) { spin(0.1); }
+}
+int main()
+{
+    acme::overload(10);
+    acme::overload(0.1);
+    acme::alone("x");
+    return int(acme::turn(0.1f) + acme::turn(0.1));
+}
+"""
+
+
+@case
+def short_ones_fall_together_and_are_counted(_scratch):
+    with open("overloads.cpp", "w", encoding="ascii") as file:
+        file.write(OVERLOADS)
+    subprocess.run([need("g++"), "-O1", "-g", "overloads.cpp", "-o", "overloads"], check=True)
+    found = {}
+    for mode in "full", "short":
+        result = sampler_run(["-q", "--names", mode, "--account-file", mode + ".json", "-o", "x.sprofile", "-o", mode + ".folded"],
+                             [os.path.abspath("overloads")])
+        check_equal(result.status, 0, "status")
+        names = [row["name"] for row in json_of("top", "-n", "0")["rows"]]
+        found[mode] = sorted(name for name in names if "acme::" in name and "spin" not in name)
+        with open(mode + ".json", encoding="utf-8") as file:
+            found[mode + " together"] = {os.path.basename(module["path"]): module["n_together"] for module in json.load(file)["modules"]}
+    check_equal(found["full"], ["acme::alone(char const*)", "acme::overload(double)", "acme::overload(int)",
+                                "double acme::turn<double>(double)", "float acme::turn<float>(float)"], "full")
+    check_equal(found["full together"]["overloads"], 0, "together")
+    check_equal(found["short"], ["acme::alone", "acme::overload", "acme::turn<...>"], "short")
+    check_equal(found["short together"]["overloads"], 4, "together")
+    with open("short.folded", encoding="utf-8") as file:
+        check(re.search(r";acme::turn<\.\.\.>(;\S+)* \d+$", file.read(), re.M), "the folded file")
+    sampler_run(["-q", "--keep", "-o", "y.folded"], [os.path.abspath("overloads")])
+    recordings = [name for name in os.listdir(".") if name.endswith(".sampler")]
+    told = sampler("report", "--account", "--names", "short", *recordings).stdout
+    check(re.search(rb"^Short names +4 functions", told, re.M), "the account: %s", told)
 
 
 main()
