@@ -1,12 +1,12 @@
 # Rooms: the folders inside a component, and what stands above what.
 #
-#   sampler_room(COMPONENT ROOM [SOURCES FILE...] [LINK LIBRARY...])
+#   sampler_room(COMPONENT ROOM [SOURCES FILE...] [LINK LIBRARY...] [USES ROOM...])
 #       The folder COMPONENT/ROOM. With SOURCES it becomes the OBJECT library COMPONENT_ROOM (`/` as `_`), linked with
 #       LINK; without, it holds headers only. Its files see its own headers and those of rooms of the component that were
 #       declared before it, by their path from the component's folder ("unwind/step.h"). So the order of the calls is
 #       the order of the layers, and a forbidden include does not compile. Cousins do not see each other: of
-#       formats/folded and formats/htdump neither sees the other, nor what is in it, whatever the order. What is inside
-#       formats/nytprof is one family: there the order counts again.
+#       formats/folded and formats/htdump neither sees the other, nor what is in it, whatever the order; but for a room
+#       that says that it USES an earlier one. What is inside formats/nytprof is one family: there the order counts again.
 #   sampler_room_objects(VARIABLE COMPONENT [ROOM...])
 #       The objects of these rooms (default: all declared so far), to make a library of.
 #   sampler_component_includes(TARGET COMPONENT)
@@ -18,7 +18,7 @@
 # the objects, as a function can be declared by hand.
 
 function(sampler_room component room)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK;USES")
   set(folder "${PROJECT_SOURCE_DIR}/${component}/${room}")
   set(views "${PROJECT_BINARY_DIR}/rooms/${component}")
   string(REPLACE "/" "_" name "${component}_${room}")
@@ -42,7 +42,7 @@ function(sampler_room component room)
   target_link_libraries(${name} PRIVATE ${arg_LINK})
   foreach(other IN LISTS rooms)
     sampler_rooms_apart(apart "${room}" "${other}")
-    if(NOT apart)
+    if(NOT apart OR other IN_LIST arg_USES)
       string(REPLACE "/" "_" view "${component}_${other}")
       target_compile_options(${name} PRIVATE "SHELL:-iquote ${views}/${view}"
         "-ffile-prefix-map=${views}/${view}/=${PROJECT_SOURCE_DIR}/${component}/")

@@ -19,6 +19,7 @@ const struct format_name format_names[] = {
     {"nytprof-chunked", {"nytprofc"}, "%n.%p.nytprofc"},
     {"htdump", {"htdump"}, "%n.%p.htdump"},
     {"sprofile", {"sprofile"}, "%n.%p.sprofile"},
+    {"html", {"html"}, "%n.%p.html"},
     {NULL, {NULL}, NULL},
 };
 

@@ -7,16 +7,23 @@
 #include "formats/easyprofiler/easyprofiler.h"
 #include "formats/folded/folded.h"
 #include "formats/htdump/htdump.h"
+#include "formats/html/html.h"
 #include "formats/nytprof/nytprof.h"
 #include "formats/sprofile/sprofile.h"
 #include "text.h"
 
 const struct format *const format_table[] = {
-    &format_folded,          &format_diff_folded,
-    &format_cpuprofile,      &format_chrome_trace,
-    &format_easyprofiler,    &format_nytprof,
-    &format_nytprof_chunked, &format_htdump,
-    &format_sprofile,        NULL,
+    &format_folded,
+    &format_diff_folded,
+    &format_cpuprofile,
+    &format_chrome_trace,
+    &format_easyprofiler,
+    &format_nytprof,
+    &format_nytprof_chunked,
+    &format_htdump,
+    &format_sprofile,
+    &format_html,
+    NULL,
 };
 
 const char *const format_keeps_words[] = {

@@ -27,6 +27,7 @@ static const struct rule {
     {.format = "nytprof-chunked", .names = NAMES_BARE, .unit_ns = 100},
     {.format = "htdump", .names = NAMES_UTF8},
     {.format = "sprofile", .names = NAMES_UTF8},
+    {.format = "html", .names = NAMES_UTF8},
 };
 
 static const struct rule *rule_of(const struct format *format)

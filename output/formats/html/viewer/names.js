@@ -1,0 +1,137 @@
+/* names.js - names of functions in little room.
+ *
+ *   int std::map<std::string, Table<int, 3> >::at<long>(std::string const&)
+ *   std::map<…>::at<…>                 shortName: without type and arguments
+ *   …::at<…>                           fitName: without what encloses it,
+ *   std::m…                            then without its end
+ *
+ * The whole name is always a tooltip away, and `names: whole` shows nothing else. */
+
+const MARK = "…";
+/** Whose brackets are none. */
+const VERBATIM = ["->", "=>", "(anonymous namespace)", "(anonymous)"];
+const OPERATORS = ["()", "<<=", "<=>", "<<", "<=", "<", ">>=", ">>", "->*", "->", ">=", ">"];
+const CLOSING = {
+    "<": ">",
+    "(": ")",
+    "{": "}",
+    "[": "]"
+};
+const INNER_BLANK = "\u0001"; // of what must not be taken for the end of a type
+
+function isNameChar(char)
+{
+    return char !== undefined && /[\w$\u0080-\uffff]/.test(char);
+}
+
+/** Length of what stands at `at` and is to be copied as it is; 0: nothing such. */
+function verbatimLength(name, at)
+{
+    for (const text of VERBATIM)
+        if (name.startsWith(text, at))
+            return text.length;
+    if (name.startsWith("operator", at) && !isNameChar(name[at - 1]))
+        for (const sign of OPERATORS)
+            if (name.startsWith(sign, at + 8))
+                return 8 + sign.length + (name.startsWith(" <", at + 8 + sign.length) ? 1 : 0);
+    return 0;
+}
+
+/** Offset after the bracket that closes the one at `open`; -1: none does. */
+function groupEnd(name, open)
+{
+    const closing = [];
+    for (let at = open; at < name.length;) {
+        const length = verbatimLength(name, at);
+        if (length > 0) {
+            at += length;
+            continue;
+        }
+        if (CLOSING[name[at]] !== undefined)
+            closing.push(CLOSING[name[at]]);
+        else if (name[at] === closing[closing.length - 1])
+            closing.pop();
+        at++;
+        if (closing.length === 0)
+            return at;
+    }
+    return -1;
+}
+
+/** Without the type of the result, the arguments, and what is in the brackets of templates. */
+export function shortName(name)
+{
+    let out = "", hasArguments = false;
+    for (let at = 0; at < name.length;) {
+        const length = verbatimLength(name, at);
+        if (length > 0) {
+            out += name.slice(at, at + length).replaceAll(" ", INNER_BLANK);
+            at += length;
+            continue;
+        }
+        const char = name[at], before = name[at - 1];
+        const follows = isNameChar(before) || (before !== undefined && ")>}]".includes(before)) ||
+                        out.endsWith(INNER_BLANK); // operator<< <char>
+        const end = "<({".includes(char) ? groupEnd(name, at) : -1;
+        if (end < 0 || (char !== "{" && !follows)) {
+            out += char;
+            at++;
+        } else if (char === "{") {
+            out += name.slice(at, end).replaceAll(" ", INNER_BLANK);
+            at = end;
+        } else if (char === "<") {
+            out += "<" + MARK + ">";
+            at = end;
+        } else {
+            hasArguments = true;
+            at = end + (name.startsWith(" const", end) ? 6 : 0);
+        }
+    }
+    if (hasArguments)
+        out = withoutType(out);
+    return out.replaceAll(INNER_BLANK, " ");
+}
+
+/** "int f" is f, "operator new" stays. */
+function withoutType(name)
+{
+    let blank = name.lastIndexOf(" ");
+    if (blank >= 8 && name.startsWith("operator", blank - 8))
+        blank = name.lastIndexOf(" ", blank - 1);
+    return name.slice(blank + 1);
+}
+
+/** At most `columns` characters of a name that is short already; "" if there is room for none. */
+export function fitName(name, columns)
+{
+    if (name.length <= columns)
+        return name;
+    if (columns < 3)
+        return "";
+    for (let at = name.indexOf("::"); at >= 0; at = name.indexOf("::", at + 2))
+        if (MARK.length + name.length - at <= columns)
+            return MARK + name.slice(at);
+    const last = name.lastIndexOf("::");
+    const own = last > 0 && columns >= 6 ? MARK + name.slice(last) : name;
+    return own.slice(0, columns - 1) + MARK;
+}
+
+/** The end of a path: the name of the file. */
+export function baseName(path)
+{
+    return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Without "." and "x/.." in it, which compilers leave behind. */
+export function plainPath(path)
+{
+    const parts = [];
+    for (const part of path.split("/")) {
+        const last = parts[parts.length - 1];
+        if (part === ".." && last !== undefined && last !== ".." && last !== "")
+            parts.pop();
+        else if (part !== ".")
+            parts.push(part);
+    }
+    return parts.join("/");
+}

@@ -1,0 +1,115 @@
+/* test_words.js - names and numbers of the page, as people read them. */
+import assert from "node:assert";
+import test from "node:test";
+
+import {describeAccount} from "../../../output/formats/html/viewer/account.js";
+import {fixed, grouped, percent, weightFormat} from "../../../output/formats/html/viewer/format.js";
+import {
+    baseName,
+    fitName,
+    plainPath,
+    shortName
+} from "../../../output/formats/html/viewer/names.js";
+import {Profile, UNIT} from "../../../output/formats/html/viewer/profile.js";
+import {readSprofile} from "../../../output/formats/html/viewer/sprofile.js";
+
+import {block, end, file, plain, same, scalars, texts} from "./help.js";
+
+test("short names", () => {
+    const names = {
+        "main": "main",
+        "int std::map<std::string, Table<int, 3> >::at<long>(std::string const&)":
+            "std::map<…>::at<…>",
+        "A::f(int) const": "A::f",
+        "operator new(unsigned long)": "operator new",
+        "std::ostream& std::operator<< <char>(std::ostream&, char)": "std::operator<< <…>",
+        "Big::operator()(int) const": "Big::operator()",
+        "bool operator< <int>(A<int> const&)": "operator< <…>",
+        "(anonymous namespace)::work(int)": "(anonymous namespace)::work",
+        "f(int)::{lambda(char)#1}::operator()(char) const": "f::{lambda(char)#1}::operator()",
+        "<alloc::vec::Vec<T> as core::ops::Drop>::drop":
+            "<alloc::vec::Vec<…> as core::ops::Drop>::drop",
+        "std::function<void (int)>::operator()(int)": "std::function<…>::operator()",
+        "GET /items (slow)": "GET /items (slow)",
+        "[libz.so.1+0x1234]": "[libz.so.1+0x1234]",
+        "a < b": "a < b",
+        "f(": "f(",
+        "": "",
+    };
+    for (const [name, wanted] of Object.entries(names))
+        assert.equal(shortName(name), wanted, name);
+});
+
+test("names in few columns", () => {
+    const fits = (name, columns) => fitName(name, columns);
+    assert.equal(fits("main", 4), "main");
+    assert.equal(fits("main", 3), "ma…");
+    assert.equal(fits("main", 2), "");
+    assert.equal(fits("one::two::three", 13), "…::two::three");
+    assert.equal(fits("one::two::three", 8), "…::three");
+    assert.equal(fits("one::two::three", 7), "…::thr…");
+    for (let columns = 0; columns < 20; columns++)
+        assert.ok(fits("one::two::three", columns).length <= columns);
+    assert.equal(baseName("/usr/lib/libc.so.6"), "libc.so.6");
+    assert.equal(plainPath("/b/x/../../y/./z.c"), "/y/z.c");
+    assert.equal(plainPath("../x/../y.c"), "../y.c");
+    assert.equal(plainPath("[kernel]"), "[kernel]");
+});
+
+test("numbers are rounded as the tools round them", () => {
+    assert.deepEqual([0.25, 0.35, 6.25, 18.75, 2.5, 3.4999].map((value) => fixed(value, 1)),
+                     ["0.2", "0.3", "6.2", "18.8", "2.5", "3.5"]);
+    assert.equal(percent(1, 16), "6.2%");
+    assert.equal(percent(1, 0), "0.0%");
+    assert.equal(weightFormat(UNIT.NS, 999999999)(1500000), "1.5 ms");
+    assert.equal(weightFormat(UNIT.NS, 1000000000)(1500000), "0.002 s");
+    assert.equal(weightFormat(UNIT.COUNT, 5)(1234567), "1\u202f234\u202f567");
+    assert.equal(grouped(999), "999");
+});
+
+/** A profile whose metadata are `pairs`. */
+async function withMetadata(pairs)
+{
+    const words = Object.entries(pairs).flat(), n = words.length / 2;
+    const ids = [...Array(n).keys()];
+    return new Profile(await readSprofile(file(
+        texts(words), scalars({}),
+        block(9, 0, n, [plain(1, ids.map((i) => 2 * i + 1)), plain(1, ids.map((i) => 2 * i + 2))]),
+        end())));
+}
+
+test("the account: what is explained, and what is not", async () => {
+    const account = {
+        schema: "sampler-account-1",
+        total: {
+            explained_share: 1,
+            explained_ns: 5e9,
+            rate_hz: 998.7,
+            lost: {blocked: {ns: 0}, disk_full: {ns: 2.5e6}}
+        },
+        modules: [
+            {path: "/lib/libz.so", nameless_ns: 1e9, advice: "install its symbols"},
+            {path: "/lib/liba.so", nameless_ns: 1e7, advice: ""}
+        ],
+        children_missed: [{n: 2}, {n: 1}],
+    };
+    const describe = async (pairs) =>
+        describeAccount(await withMetadata(pairs), {all: 5e9, idle: 0});
+    const good = await describe({account: JSON.stringify(account), command: "app 4", host: "h"});
+    assert.equal(good.title, "app 4");
+    assert.deepEqual(good.facts, ["5.000 s of time", "100.0% of it explained", "on h"]);
+    assert.deepEqual(good.problems, [
+        "2.5 ms lost: no room for the recording",
+        "20.0% in code of libz.so without names: install its symbols",
+        "3 programs that were started could not be recorded"
+    ]);
+
+    account.total.explained_share = 0.5;
+    const poor = await describe({account: JSON.stringify(account)});
+    assert.equal(poor.problems[0], "50.0% of it explained");
+    account.total.explained_share = null;
+    assert.equal((await describe({account: JSON.stringify(account)})).problems.length, 3);
+    for (const other of ["", "{", "{}", "{\"schema\": \"sampler-account-2\"}"])
+        assert.deepEqual(await describe({account: other}),
+                         {title: "Profile", facts: ["5.000 s of time"], problems: []});
+});
