@@ -11,8 +11,10 @@ static void group_encode(const uint8_t *data, size_t n, char *out)
 {
     uint32_t bits = (uint32_t)data[0] << 16 | (n > 1 ? (uint32_t)data[1] << 8 : 0) |
                     (n > 2 ? (uint32_t)data[2] : 0);
-    for (size_t i = 0; i < 4; i++)
-        out[i] = i <= n ? letters[bits >> (18 - 6 * i) & 63] : '=';
+    for (size_t i = 0; i < 4; i++) {
+        const char *letter = i <= n ? &letters[bits >> (18 - 6 * i) & 63] : "=";
+        out[i] = *letter;
+    }
 }
 
 void base64_write(struct sink *out, const uint8_t *data, size_t size_bytes)

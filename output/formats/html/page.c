@@ -2,6 +2,7 @@
 #include "formats/html/page.h"
 
 /* NAME and NAME_end, from the file at PATH. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names take none */
 #define FILE_BYTES(name, path)                                                                     \
     __asm__(".section .rodata\n"                                                                   \
             ".local " #name "\n"                                                                   \
@@ -9,6 +10,7 @@
             ".incbin \"" path "\"\n" #name "_end:\n"                                               \
             ".previous\n");                                                                        \
     extern const char name[], name##_end[]
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 FILE_BYTES(page_before, HTML_PAGE_BEFORE);
 FILE_BYTES(page_after, HTML_PAGE_AFTER);

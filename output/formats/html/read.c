@@ -41,8 +41,8 @@ static bool file_extract(const uint8_t *data, size_t size_bytes, uint8_t **out, 
 bool html_read(const uint8_t *data, size_t size_bytes, const struct format_options *options,
                const struct format_notes *notes, struct profile **out, struct err *err)
 {
-    uint8_t *file;
-    size_t n;
+    uint8_t *file = NULL;
+    size_t n = 0;
     if (!file_extract(data, size_bytes, &file, &n, err))
         return false;
     struct format_options inner = options == NULL ? (struct format_options){0} : *options;
@@ -57,8 +57,8 @@ bool html_read(const uint8_t *data, size_t size_bytes, const struct format_optio
 bool html_dump(const uint8_t *data, size_t size_bytes, const struct format_notes *notes,
                struct sink *out, struct err *err)
 {
-    uint8_t *file;
-    size_t n;
+    uint8_t *file = NULL;
+    size_t n = 0;
     if (!file_extract(data, size_bytes, &file, &n, err))
         return false;
     bool ok = format_sprofile.dump(file, n, notes, out, err);
