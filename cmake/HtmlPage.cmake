@@ -1,7 +1,7 @@
 # The page of the html format, put together at build time, without a network.
 #
 #   sampler_html_page(FOLDER VARIABLE)
-#       Of FOLDER (page.html, style.css, main.js and the modules it imports) makes two files, html/before and html/after:
+#       Of FOLDER (page.html, style.css, main.js and the modules it imports, in folders of their own) makes two files, html/before and html/after:
 #       the page up to where the profile goes, and what comes after it. VARIABLE: the two files.
 #
 # esbuild makes one script of the modules. Script and style lie in the page, and the page's policy
@@ -54,7 +54,7 @@ set(SAMPLER_HTML_PAGE_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 
 function(sampler_html_page folder variable)
   set(out "${CMAKE_CURRENT_BINARY_DIR}/html")
-  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.js")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.js")
   add_custom_command(OUTPUT "${out}/before" "${out}/after"
     COMMAND "${ESBUILD}" "${folder}/main.js" --bundle --minify --format=iife --target=es2021 --charset=ascii
       --log-level=warning "--outfile=${out}/viewer.js"

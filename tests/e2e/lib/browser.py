@@ -16,7 +16,7 @@ import time
 
 from e2e import Failure, need
 
-KEYS = {"Enter": 13, "Escape": 27, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 MODIFIERS = {"": 0, "Control": 2, "Shift": 8}
 WAIT_S = 60
 
@@ -111,15 +111,16 @@ class Browser:
             self.problems.append(what["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning", "assert"):
             self.problems.append(str(what["args"]))
-        elif event == "Network.requestWillBeSent" and what["request"]["url"] != self.file:
+        elif event == "Network.requestWillBeSent" and what["request"]["url"] not in (self.file, "about:blank"):
             self.problems.append("request for " + what["request"]["url"])
 
     # ---- what a person does -----------------------------------------------------------------
 
-    def open(self, path):
+    def open(self, path, fragment=""):
         """Opens a page and waits until it shows its profile, or why it cannot."""
         self.file = "file://" + os.path.abspath(path)
-        self.call("Page.navigate", {"url": self.file})
+        self.call("Page.navigate", {"url": "about:blank"})
+        self.call("Page.navigate", {"url": self.file + fragment})
         self.wait("location.protocol === 'file:' && document.readyState === 'complete' && "
                   "(document.getElementById('profile') === null || !document.getElementById('alert').hidden)")
         self.settle()

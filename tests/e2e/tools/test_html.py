@@ -7,39 +7,10 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from browser import Browser
 from e2e import case, check, check_equal, main, sampler
+from html_page import both, convert, details, focus, folded
 from views import json_of, profile_of_labels
 
 MIDDLE = (600, 400)
-
-
-def convert(source, *words):
-    check_equal(sampler("convert", "-q", *words, source, "-o", "x.html").status, 0, "convert")
-    return "x.html"
-
-
-def folded(lines):
-    """x.folded of {stack: weight}."""
-    with open("x.folded", "w", encoding="utf-8") as file:
-        file.writelines("%s %d\n" % (stack, weight) for stack, weight in lines.items())
-    return "x.folded"
-
-
-def both(weight, total):
-    """As the tools print it, of times under a second or not."""
-    time = "%.1f ms" % (weight / 1e6) if total < 1e9 else "%.3f s" % (weight / 1e9)
-    return "%.1f%% %s" % (100 * weight / total, time)
-
-
-def focus(browser):
-    browser.evaluate("document.getElementById('flame').focus()")
-
-
-def details(browser):
-    """Of the box walked to: its name, and the numbers by what they are of."""
-    browser.settle()
-    return browser.text("#details .name"), browser.evaluate(
-        "Object.fromEntries([...document.querySelectorAll('#details dt')].map("
-        "(what) => [what.textContent, what.nextSibling.textContent]))")
 
 
 def name_at(browser, x, y):
@@ -70,11 +41,10 @@ def numbers_agree(_scratch):
             depth = row["depth"]
             browser.press("ArrowDown")
             name, numbers = details(browser)
-            check_equal((name, numbers["total here"], numbers["self here"]),
-                        (row["name"], both(row["total"], total), both(row["self"], total)), "box at depth %d" % depth)
-            sums = everywhere[name]
-            for what in ("total", "self") if name not in twice else ():
-                check_equal(numbers.get(what + " everywhere", numbers[what + " here"]), both(sums[what], total),
+            here = {what: numbers.get(what + " here", numbers.get(what)) for what in ("total", "self")}
+            check_equal((name, here), (row["name"], {what: both(row[what], total) for what in here}), "box at depth %d" % depth)
+            for what in here if name not in twice else ():
+                check_equal(numbers.get(what + " everywhere", here[what]), both(everywhere[name][what], total),
                             what + " of " + name)
         check(depth > 3, "only %d boxes", depth)
         for name in ("work_a", "spin", "main"):
@@ -168,7 +138,7 @@ def deep_and_wide(_scratch):
                 press('ArrowDown');
         }""")
         name, numbers = details(browser)
-        check_equal((name, numbers["total here"]), ("f1999", "66.7% 20 000".replace(" 000", "\u202f000")), "the last")
+        check_equal((name, numbers["total"]), ("f1999", "66.7% 20 000".replace(" 000", "\u202f000")), "the last")
         check(browser.evaluate("document.getElementById('flame').scrollTop") > 30000, "it is not in sight")
         visible = browser.evaluate("document.getElementById('flame').clientHeight") // 19
         names = {name_at(browser, 300, MIDDLE[1] + 19 * i) for i in range(-5, 5)}

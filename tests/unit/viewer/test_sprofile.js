@@ -3,7 +3,7 @@ import assert from "node:assert";
 import fs from "node:fs";
 import test from "node:test";
 
-import {readSprofile} from "../../../output/formats/html/viewer/sprofile.js";
+import {readSprofile} from "../../../output/formats/html/viewer/data/sprofile.js";
 
 import {block, deltas, end, file, plain, same, scalars, texts, UNITS} from "./help.js";
 

@@ -2,21 +2,27 @@
 import assert from "node:assert";
 import test from "node:test";
 
-import {deepest, forEachBox, layOut, nodeAt} from "../../../output/formats/html/viewer/layout.js";
-import {Profile, weighStacks} from "../../../output/formats/html/viewer/profile.js";
+import {
+    deepest,
+    forEachBox,
+    layOut,
+    nodeAt
+} from "../../../output/formats/html/viewer/data/layout.js";
+import {calleesOf, callersOf} from "../../../output/formats/html/viewer/data/neighbours.js";
+import {Profile, weighStacks} from "../../../output/formats/html/viewer/data/profile.js";
 import {
     matchedWeight,
     searchFunctions,
     searchPattern
-} from "../../../output/formats/html/viewer/search.js";
-import {withSamplesOfSpans} from "../../../output/formats/html/viewer/spans.js";
-import {readSprofile} from "../../../output/formats/html/viewer/sprofile.js";
+} from "../../../output/formats/html/viewer/data/search.js";
+import {withSamplesOfSpans} from "../../../output/formats/html/viewer/data/spans.js";
+import {readSprofile} from "../../../output/formats/html/viewer/data/sprofile.js";
 import {
     forEachNode,
     growTree,
     sumFunctions,
     weighTree
-} from "../../../output/formats/html/viewer/tree.js";
+} from "../../../output/formats/html/viewer/data/tree.js";
 
 import {block, end, file, plain, profileOf, same, scalars, texts, UNITS} from "./help.js";
 
@@ -72,6 +78,26 @@ test("of a function: total counts a stack once", async () => {
     };
     assert.deepEqual(["main", "f", "g", "(idle)"].map(of), [[45, 0], [25, 25], [40, 20], [0, 0]]);
 });
+
+test("callers and callees: of the outermost frame of a function, summing up to its total",
+     async () => {
+         const made = await treeOf(RECURSION);
+         const fn = [0, 1, 2, 3, 4].find((id) => made.profile.functionName(id) === "f");
+         const callees = calleesOf(made, fn), callers = callersOf(made, fn);
+         assert.deepEqual([callees.weights.total[0], callees.weights.self[0]], [25, 5]);
+         assert.deepEqual(lines({...made, ...callees}), ["g 20/0", "g f 20/20"]);
+         assert.deepEqual([callers.weights.total[0], callers.weights.self[0]], [25, 0]);
+         assert.deepEqual(lines({...made, ...callers}), ["main 25/25"]);
+         const g = [0, 1, 2, 3, 4].find((id) => made.profile.functionName(id) === "g");
+         assert.deepEqual(lines({...made, ...callersOf(made, g)}),
+                          ["main 20/20", "f 20/0", "f main 20/20"]);
+         const many = [];
+         for (let i = 0; i < 3000; i++)
+             many.push([["a" + i, "b" + i, "leaf"], 1]);
+         const wide = await treeOf(many);
+         const leaf = callersOf(wide, wide.tree.fn[wide.tree.n - 1]);
+         assert.deepEqual([leaf.tree.n, leaf.weights.total[0]], [6001, 3000]);
+     });
 
 test("search: the share counts a stack once; what is no expression is plain text", async () => {
     const {profile, tree, weights} = await treeOf(RECURSION);

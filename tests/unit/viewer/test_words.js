@@ -2,16 +2,17 @@
 import assert from "node:assert";
 import test from "node:test";
 
-import {describeAccount} from "../../../output/formats/html/viewer/account.js";
-import {fixed, grouped, percent, weightFormat} from "../../../output/formats/html/viewer/format.js";
+import {baseName, plainPath} from "../../../output/formats/html/viewer/data/path.js";
+import {Profile, UNIT} from "../../../output/formats/html/viewer/data/profile.js";
+import {readSprofile} from "../../../output/formats/html/viewer/data/sprofile.js";
+import {describeAccount} from "../../../output/formats/html/viewer/words/account.js";
 import {
-    baseName,
-    fitName,
-    plainPath,
-    shortName
-} from "../../../output/formats/html/viewer/names.js";
-import {Profile, UNIT} from "../../../output/formats/html/viewer/profile.js";
-import {readSprofile} from "../../../output/formats/html/viewer/sprofile.js";
+    fixed,
+    grouped,
+    percent,
+    weightFormat
+} from "../../../output/formats/html/viewer/words/format.js";
+import {fitName, shortName} from "../../../output/formats/html/viewer/words/names.js";
 
 import {block, end, file, plain, same, scalars, texts} from "./help.js";
 

@@ -1,21 +1,31 @@
-/* main.js - reads the profile that lies in the page, and puts the views together. */
-import {describeAccount} from "./account.js";
-import {base64Decode} from "./base64.js";
-import {makeColoring} from "./color.js";
-import {describeNode, make, showDetails} from "./details.js";
-import {FlameGraph} from "./flame.js";
-import {percent, weightFormat} from "./format.js";
-import {layOut} from "./layout.js";
-import {Profile, weighStacks} from "./profile.js";
-import {matchedWeight, searchFunctions, searchPattern} from "./search.js";
-import {withSamplesOfSpans} from "./spans.js";
-import {readSprofile} from "./sprofile.js";
-import {State} from "./state.js";
-import {Tooltip} from "./tooltip.js";
-import {growTree, sumFunctions, weighTree} from "./tree.js";
+/* main.js - reads the profile that lies in the page, and puts state and views together. */
+import {base64Decode} from "./data/base64.js";
+import {Profile} from "./data/profile.js";
+import {withSamplesOfSpans} from "./data/spans.js";
+import {readSprofile} from "./data/sprofile.js";
+import {readFragment, writeFragment} from "./fragment.js";
+import {SceneMaker} from "./scene.js";
+import {INITIAL, State} from "./state.js";
+import {describeBox, describeFunction, make, showDetails} from "./views/details.js";
+import {FlameGraph} from "./views/flame.js";
+import {showAccount, showLegend} from "./views/header.js";
+import {Sandwich} from "./views/sandwich.js";
+import {FunctionTable} from "./views/table.js";
+import {listenToToolbar, showToolbar} from "./views/toolbar.js";
+import {Tooltip} from "./views/tooltip.js";
 
-const HINT = "Click a box to zoom, drag to move, Ctrl + wheel for more and less. " +
-             "Keys: / searches, arrows walk, Enter zooms, Escape shows all.";
+const HINTS = {
+    flame:
+        "Click a box to zoom, drag to move, Ctrl + wheel to zoom in and out, double-click for callers " +
+            "and callees. Keys: / search, 1 2 3 views, arrows walk, Enter zooms, c callers and callees, " +
+            "Escape shows all.",
+    functions:
+        "Click a heading to sort, double-click a function for its callers and callees. Keys: / " +
+            "search, 1 2 3 views, arrows walk, Enter callers and callees.",
+    sandwich:
+        "Above: through whom its time came. Below: where its time went. Double-click a box to look at " +
+            "that function instead. Keys are those of the flame graph.",
+};
 
 /** @returns {any} the element, which the page has */
 const byId = (id) => document.getElementById(id);
@@ -27,106 +37,157 @@ async function main()
     const hasOnlySpans = tables.samples.n === 0 && tables.spans.n > 1;
     const profile = new Profile(hasOnlySpans ? withSamplesOfSpans(tables) : tables);
     data.remove(); // as large as the profile, and not needed again
-    start(profile);
+    new App(profile).start();
 }
 
-/** @param {Profile} profile */
-function start(profile)
-{
-    const weighed = weighStacks(profile);
-    const tree = growTree(profile), weights = weighTree(tree, weighed.weights);
-    const layout = layOut(tree, weights);
-    const sums = sumFunctions(tree, weights, profile.functions.n);
-    const format = weightFormat(profile.summed.unit, weighed.all);
-    showHeader(describeAccount(profile, weighed));
+class App {
+    /** @param {Profile} profile */
+    constructor(profile)
+    {
+        this.profile = profile;
+        this.state = new State(INITIAL);
+        this.maker = new SceneMaker(profile);
+        this.darkMedia = window.matchMedia("(prefers-color-scheme: dark)");
+        this.scene = this.maker.make(this.state.values, this.theme());
+        this.tooltip = new Tooltip(byId("tooltip"));
+        this.flame = new FlameGraph(byId("flame"), {
+            ...this.graphActions(() => this.flame),
+            zoom: (node) => this.state.set({zoomed: node}),
+        });
+        this.sandwich = new Sandwich(
+            {head: byId("subject"), callers: byId("callers"), callees: byId("callees")},
+            (graph) => this.graphActions(graph));
+        this.table = new FunctionTable(byId("functions"), {
+            select: (fn) => this.showDetailsOf(fn, describeFunction(this.scene, fn)),
+            open: (fn) => this.open(fn),
+            sort: (how) => this.state.set({sort: how}),
+        });
+        /** What has a number in the address, and the name that goes with it. */
+        this.numbered = {
+            subject: {n: profile.functions.n, name: (fn) => profile.functionName(fn)},
+            zoomed: {
+                n: this.maker.tree.n,
+                name: (node) => profile.functionName(this.maker.tree.fn[node]),
+            },
+        };
+    }
 
-    const state = new State({
-        search: "",
-        color: "module",
-        rootAtBottom: false,
-        wholeNames: false,
-        theme: "auto",
-        selected: 0
-    });
-    const describe = (node) => describeNode(profile, layout, sums, node, format);
-    const graph = new FlameGraph(byId("flame"), state, new Tooltip(byId("tooltip"), describe));
-    const darkMedia = window.matchMedia("(prefers-color-scheme: dark)");
-    const theme = () => state.values.theme !== "auto" ? state.values.theme
-                        : darkMedia.matches           ? "dark"
-                                                      : "light";
-    const found = () => {
-        const {pattern, problem} = searchPattern(state.values.search);
-        if (pattern === null)
-            return {matches: null, words: ""};
-        const {matches, n} = searchFunctions(profile, pattern);
-        const share = percent(matchedWeight(tree, weights, matches), weighed.all);
-        const functions = n === 1 ? "1 function" : n + " functions";
-        return {matches, words: share + " in " + functions + (problem && " (" + problem + ")")};
-    };
-    const redraw = () => {
-        document.documentElement.dataset.theme = theme();
-        const coloring = makeColoring(profile, sums.self, state.values.color, theme());
-        const {matches, words} = found();
-        byId("matched").textContent = words;
-        showLegend(coloring.legend, weighed.all);
-        const rootName = "all, " + format(weighed.all);
-        graph.show({profile, layout, coloring, matches, rootName});
-    };
-    darkMedia.addEventListener("change", redraw);
-    state.watch(["theme", "color", "search", "wholeNames"], redraw);
-    state.watch(["rootAtBottom"], () => graph.scrollToRoot());
-    state.watch(["selected"], () => {
-        const node = state.values.selected;
-        if (node > 0)
-            showDetails(byId("details"), describe(node));
+    start()
+    {
+        this.state.set(readFragment(location.hash.slice(1), this.numbered));
+        this.state.watch(Object.keys(INITIAL), () => this.onChange());
+        this.darkMedia.addEventListener("change", () => this.draw());
+        window.addEventListener("hashchange", () => this.goToAddress());
+        listenToToolbar(this.state,
+                        {showAll: () => this.shownGraphs().forEach((graph) => graph.zoomOut())});
+        showAccount(this.scene);
+        this.showHint();
+        this.draw();
+        this.flame.jumpTo(this.state.values.zoomed);
+    }
+
+    theme()
+    {
+        const {theme} = this.state.values;
+        return theme !== "auto" ? theme : this.darkMedia.matches ? "dark" : "light";
+    }
+
+    onChange()
+    {
+        this.draw();
+        const fragment = writeFragment(this.state.values, this.numbered);
+        history.replaceState(null, "", fragment === "" ? location.pathname : "#" + fragment);
+    }
+
+    goToAddress()
+    {
+        this.state.set(readFragment(location.hash.slice(1), this.numbered));
+        this.flame.jumpTo(this.state.values.zoomed);
+    }
+
+    draw()
+    {
+        const {values} = this.state;
+        const isOtherView = byId("view-" + values.view).hidden;
+        document.documentElement.dataset.theme = this.theme();
+        const scene = this.scene = this.maker.make(values, this.theme());
+        showToolbar(values, scene.matched);
+        showLegend(scene);
+        this.tooltip.hide();
+        if (isOtherView)
+            this.showHint();
+        if (values.view === "flame")
+            this.flame.show({
+                scene,
+                layout: scene.layout,
+                rootName: "all, " + scene.format(scene.weighed.all),
+                rootAtBottom: values.rootAtBottom,
+            });
+        else if (values.view === "functions")
+            this.table.show(scene, values.sort);
         else
-            byId("details").replaceChildren(make("span", "hint", HINT));
-        graph.draw();
-    });
-    listenToToolbar(state, graph);
+            this.sandwich.show(scene, values.subject || heaviest(scene.sums.self));
+    }
+
+    shownGraphs()
+    {
+        const {view} = this.state.values;
+        return view === "flame"      ? [this.flame]
+               : view === "sandwich" ? [this.sandwich.callers, this.sandwich.callees]
+                                     : [];
+    }
+
+    /* ---- what views ask for ------------------------------------------------------------------ */
+
+    /** @returns {import("./views/flame.js").FlameActions} */
+    graphActions(graph)
+    {
+        const layoutOf = () => /** @type {any} */ (graph().content).layout;
+        return {
+            point: (node, x, y) => {
+                if (node > 0)
+                    this.tooltip.show(describeBox(this.scene, layoutOf(), node), x, y);
+                else
+                    this.tooltip.hide();
+            },
+            select: (node) => {
+                if (node > 0)
+                    this.showDetailsOf(layoutOf().tree.fn[node],
+                                       describeBox(this.scene, layoutOf(), node));
+                else
+                    this.showHint();
+            },
+            zoom: () => {},
+            open: (node) => {
+                if (node > 0)
+                    this.open(layoutOf().tree.fn[node]);
+            },
+        };
+    }
+
+    /** Shows a function's callers and callees. */
+    open(fn)
+    {
+        this.state.set({view: "sandwich", subject: fn});
+        byId("callees").focus();
+    }
+
+    showDetailsOf(fn, details)
+    {
+        const button = make("button", "", "Callers and callees");
+        button.addEventListener("click", () => this.open(fn));
+        showDetails(byId("details"), details, button);
+    }
+
+    showHint()
+    {
+        byId("details").replaceChildren(make("span", "hint", HINTS[this.state.values.view]));
+    }
 }
 
-function showHeader(account)
+function heaviest(weights)
 {
-    document.title = account.title + " - Sampler";
-    byId("title").textContent = account.title;
-    byId("facts").textContent = account.facts.join(" · ");
-    byId("problems").replaceChildren(...account.problems.map((problem) => make("li", "", problem)));
-}
-
-function showLegend(legend, all)
-{
-    byId("legend").replaceChildren(...legend.map(({name, weight, color}) => {
-        const item = make("li", "", ""), swatch = make("i", "", "");
-        swatch.style.background = color;
-        item.append(swatch, make("span", "", name), make("b", "", percent(weight, all)));
-        return item;
-    }));
-}
-
-/** @param {State} state @param {FlameGraph} graph */
-function listenToToolbar(state, graph)
-{
-    const search = byId("search");
-    search.addEventListener("input", () => state.set({search: search.value}));
-    search.addEventListener("keydown", (event) => {
-        if (event.key === "Enter")
-            byId("flame").focus();
-    });
-    byId("color").addEventListener("change", (event) => state.set({color: event.target.value}));
-    byId("root").addEventListener(
-        "change", (event) => state.set({rootAtBottom: event.target.value === "bottom"}));
-    byId("names").addEventListener(
-        "change", (event) => state.set({wholeNames: event.target.value === "whole"}));
-    byId("theme").addEventListener("change", (event) => state.set({theme: event.target.value}));
-    byId("zoom-out").addEventListener("click", () => graph.zoomOut());
-    document.addEventListener("keydown", (event) => {
-        const isTyping = event.target instanceof HTMLInputElement;
-        if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
-            search.focus();
-            event.preventDefault();
-        }
-    });
+    return weights.reduce((best, weight, i) => weight > weights[best] ? i : best, 0);
 }
 
 main().catch((error) => {

@@ -1,22 +1,45 @@
 /* state.js - what the person looks at: one small set of values, and who wants to know of changes.
  *
- * Views never tell each other anything. They change the state, and draw what it says. */
+ * Views never tell each other anything. They change the state, and draw what it says. What is not as at
+ * first stands in the page's address, after "#", so that an address brings back the view:
+ *
+ *   app.html#view=functions&sort=total&search=parse
+ *
+ * A function or a box is its number and name there, as numbers change when a profile is made again. */
+
+/** @typedef {"flame" | "functions" | "sandwich"} ViewName */
 
 /**
  * @typedef {object} ViewState
+ * @property {ViewName} view
  * @property {string} search
  * @property {"module" | "kind"} color
  * @property {boolean} rootAtBottom
  * @property {boolean} wholeNames
  * @property {"auto" | "light" | "dark"} theme
- * @property {number} selected  node of the tree whose details are shown, 0: none
+ * @property {string} sort     of the table: the column's word, with "-" in front the other way round
+ * @property {number} subject  function whose callers and callees are shown, 0: none chosen
+ * @property {number} zoomed   node of the call tree that the flame graph is zoomed to, 0: all
  */
+
+/** @type {ViewState} */
+export const INITIAL = {
+    view: "flame",
+    search: "",
+    color: "module",
+    rootAtBottom: false,
+    wholeNames: false,
+    theme: "auto",
+    sort: "self",
+    subject: 0,
+    zoomed: 0,
+};
 
 export class State {
     /** @param {ViewState} initial */
     constructor(initial)
     {
-        this.values = initial;
+        this.values = {...initial};
         this.listeners = /** @type {{keys: string[], tell: () => void}[]} */ ([]);
     }
 
@@ -30,10 +53,9 @@ export class State {
                 tell();
     }
 
-    /** Calls `tell` now and after each change of one of the keys. */
+    /** Calls `tell` after each change of one of the keys. */
     watch(keys, tell)
     {
         this.listeners.push({keys, tell});
-        tell();
     }
 }

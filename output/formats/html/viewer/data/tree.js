@@ -10,9 +10,8 @@ import {FRAME} from "./profile.js";
  * @typedef {object} CallTree
  * @property {number} n
  * @property {Uint32Array} parent
- * @property {Uint32Array} fn           function of a node
- * @property {Uint8Array} isInlined     1: in each of its stacks inlined into its parent
- * @property {Uint32Array} nodeOfStack  node at which a stack ends
+ * @property {Uint32Array} fn         function of a node
+ * @property {Uint8Array} isInlined  1: in each of its stacks inlined into its parent
  */
 
 /**
@@ -23,66 +22,107 @@ import {FRAME} from "./profile.js";
  * @property {Uint32Array} nextSibling  those that weigh nothing are not among them
  */
 
-/** @param {import("./profile.js").Profile} profile @returns {CallTree} */
+/** The tree of a profile's stacks. @param {import("./profile.js").Profile} profile */
 export function growTree(profile)
 {
     const {parent, frame, n: nStacks} = profile.stacks;
-    const nMost = nStacks + 1;
-    const tree = {
-        n: 1,
-        parent: new Uint32Array(nMost),
-        fn: new Uint32Array(nMost),
-        isInlined: new Uint8Array(nMost).fill(1),
-        nodeOfStack: new Uint32Array(nStacks),
-    };
-    const children = new NodeIndex(tree, nMost);
+    const builder = new TreeBuilder(nStacks), nodeOfStack = new Uint32Array(nStacks);
     for (let stack = 0; stack < nStacks; stack++) {
-        const above = parent[stack] === 0 ? 0 : tree.nodeOfStack[parent[stack]];
-        const node = children.findOrAdd(above, profile.frames.fn[frame[stack]]);
-        if ((profile.frames.flags[frame[stack]] & FRAME.INLINED) === 0)
-            tree.isInlined[node] = 0;
-        tree.nodeOfStack[stack] = node;
+        const above = parent[stack] === 0 ? 0 : nodeOfStack[parent[stack]];
+        const isInlined = (profile.frames.flags[frame[stack]] & FRAME.INLINED) !== 0;
+        nodeOfStack[stack] = builder.add(above, profile.frames.fn[frame[stack]], isInlined);
     }
-    tree.isInlined[0] = 0;
-    tree.parent = tree.parent.slice(0, tree.n);
-    tree.fn = tree.fn.slice(0, tree.n);
-    tree.isInlined = tree.isInlined.slice(0, tree.n);
-    return tree;
+    return {...builder.finish(), nodeOfStack};
 }
 
-/** Nodes by parent and function: a table with open addressing, as a Map of pairs takes seconds. */
-class NodeIndex {
-    constructor(tree, nMost)
+/** A tree in the making: nodes by parent and function. A table with open addressing finds them, as a
+ * Map of pairs takes seconds. */
+export class TreeBuilder {
+    /** @param {number} nExpected  nodes there is room for at first */
+    constructor(nExpected)
     {
-        this.tree = tree;
-        this.mask = 2 ** Math.ceil(Math.log2(nMost * 2 + 2)) - 1;
-        this.slots = new Uint32Array(this.mask + 1); // 0: free
+        this.n = 1;
+        this.parent = new Uint32Array(0);
+        this.fn = new Uint32Array(0);
+        this.isInlined = new Uint8Array(0);
+        this.slots = new Uint32Array(0); // nodes; 0: free
+        this.reserve(nExpected + 1);
     }
 
-    findOrAdd(parent, fn)
+    /** Room for `n` nodes. */
+    reserve(n)
     {
-        const {tree, slots, mask} = this;
-        let slot = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(fn, 0x85ebca6b)) >>> 0;
-        for (slot = (slot ^ (slot >>> 15)) & mask;; slot = (slot + 1) & mask) {
-            const node = slots[slot];
-            if (node === 0) {
-                slots[slot] = tree.n;
-                tree.parent[tree.n] = parent;
-                tree.fn[tree.n] = fn;
-                return tree.n++;
-            }
-            if (tree.parent[node] === parent && tree.fn[node] === fn)
-                return node;
-        }
+        this.parent = extended(this.parent, new Uint32Array(n));
+        this.fn = extended(this.fn, new Uint32Array(n));
+        this.isInlined = extended(this.isInlined, new Uint8Array(n).fill(1, 1));
+        this.slots = new Uint32Array(2 ** Math.ceil(Math.log2(n * 2)));
+        for (let node = 1; node < this.n; node++)
+            this.slots[this.find(this.parent[node], this.fn[node])] = node;
+    }
+
+    /** The node for `fn` below `parent`, made if there is none. */
+    add(parent, fn, isInlined)
+    {
+        const slot = this.find(parent, fn);
+        const node = this.slots[slot] || this.n;
+        if (!isInlined)
+            this.isInlined[node] = 0;
+        if (node < this.n)
+            return node;
+        this.slots[slot] = node;
+        this.parent[node] = parent;
+        this.fn[node] = fn;
+        this.n++;
+        if (this.n === this.parent.length)
+            this.reserve(this.n * 2);
+        return node;
+    }
+
+    /** The slot of the node for `fn` below `parent`, or the free one where it belongs. */
+    find(parent, fn)
+    {
+        const {slots} = this, mask = slots.length - 1;
+        let slot = Math.imul(parent, 0x9e3779b1) ^ Math.imul(fn, 0x85ebca6b);
+        slot = (slot ^ (slot >>> 15)) & mask;
+        for (; slots[slot] !== 0; slot = (slot + 1) & mask)
+            if (this.parent[slots[slot]] === parent && this.fn[slots[slot]] === fn)
+                break;
+        return slot;
+    }
+
+    /** @returns {CallTree} */
+    finish()
+    {
+        return {
+            n: this.n,
+            parent: this.parent.slice(0, this.n),
+            fn: this.fn.slice(0, this.n),
+            isInlined: this.isInlined.slice(0, this.n)
+        };
     }
 }
 
-/** @param {CallTree} tree @param {Float64Array} stackWeights @returns {TreeWeights} */
+function extended(array, longer)
+{
+    longer.set(array);
+    return longer;
+}
+
+/**
+ * @param {CallTree & {nodeOfStack: Uint32Array}} tree
+ * @param {Float64Array} stackWeights
+ */
 export function weighTree(tree, stackWeights)
 {
     const self = new Float64Array(tree.n);
     for (let stack = 0; stack < stackWeights.length; stack++)
         self[tree.nodeOfStack[stack]] += stackWeights[stack];
+    return addUp(tree, self);
+}
+
+/** Totals and order, from what stacks that end at each node weigh. @returns {TreeWeights} */
+export function addUp(tree, self)
+{
     const total = self.slice();
     for (let node = tree.n - 1; node > 0; node--)
         total[tree.parent[node]] += total[node];

@@ -115,23 +115,3 @@ export function fitName(name, columns)
     const own = last > 0 && columns >= 6 ? MARK + name.slice(last) : name;
     return own.slice(0, columns - 1) + MARK;
 }
-
-/** The end of a path: the name of the file. */
-export function baseName(path)
-{
-    return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** Without "." and "x/.." in it, which compilers leave behind. */
-export function plainPath(path)
-{
-    const parts = [];
-    for (const part of path.split("/")) {
-        const last = parts[parts.length - 1];
-        if (part === ".." && last !== undefined && last !== ".." && last !== "")
-            parts.pop();
-        else if (part !== ".")
-            parts.push(part);
-    }
-    return parts.join("/");
-}

@@ -4,7 +4,8 @@
  *   drag             moves                   arrows       walk from box to box
  *   wheel            scrolls                 + -          more and less
  *   Ctrl + wheel     more and less           Escape       all of it
- *   Shift + wheel    moves sideways          Home         all of it, from the root */
+ *   Shift + wheel    moves sideways          Home         all of it, from the root
+ *   double click     callers and callees     c            callers and callees */
 
 const DRAG_PX = 4; // a pointer that moved less was a click
 
@@ -19,7 +20,7 @@ export function listenToMouse(graph)
             return;
         if (!last.isDrag)
             canvas.setPointerCapture(event.pointerId);
-        graph.tooltip.hide();
+        graph.actions.point(-1, 0, 0);
         graph.moveBy(-dx, -dy);
         from = {x: event.clientX, y: event.clientY, isDrag: true};
     };
@@ -34,10 +35,7 @@ export function listenToMouse(graph)
         }
         const node = graph.nodeAtPoint(event.offsetX, event.offsetY);
         canvas.style.cursor = node >= 0 ? "pointer" : "default";
-        if (node > 0)
-            graph.tooltip.show(node, event.clientX, event.clientY);
-        else
-            graph.tooltip.hide();
+        graph.actions.point(node, event.clientX, event.clientY);
     });
     canvas.addEventListener("pointerup", (event) => {
         const isClick = from !== null && !from.isDrag;
@@ -45,11 +43,12 @@ export function listenToMouse(graph)
         const node = isClick ? graph.nodeAtPoint(event.offsetX, event.offsetY) : -1;
         if (node < 0)
             return;
-        graph.state.set({selected: node});
+        graph.select(node);
         graph.zoomTo(node);
     });
+    canvas.addEventListener("dblclick", () => graph.actions.open(graph.selected));
     canvas.addEventListener("pointercancel", () => from = null);
-    canvas.addEventListener("pointerleave", () => graph.tooltip.hide());
+    canvas.addEventListener("pointerleave", () => graph.actions.point(-1, 0, 0));
     canvas.addEventListener("wheel", (event) => {
         if (event.ctrlKey || event.metaKey)
             graph.scaleAt(event.offsetX, Math.exp(-event.deltaY / 200));
@@ -65,11 +64,12 @@ export function listenToMouse(graph)
 export function listenToKeys(graph)
 {
     const actions = {
-        ArrowDown: () => walk(graph, graph.state.values.rootAtBottom ? "out" : "in"),
-        ArrowUp: () => walk(graph, graph.state.values.rootAtBottom ? "in" : "out"),
+        ArrowDown: () => walk(graph, graph.isUpward() ? "out" : "in"),
+        ArrowUp: () => walk(graph, graph.isUpward() ? "in" : "out"),
         ArrowRight: () => walk(graph, "next"),
         ArrowLeft: () => walk(graph, "previous"),
-        Enter: () => graph.zoomTo(graph.state.values.selected),
+        Enter: () => graph.zoomTo(graph.selected),
+        c: () => graph.actions.open(graph.selected),
         Escape: () => graph.zoomOut(),
         Home: () => {
             graph.walkTo(0);
@@ -94,7 +94,7 @@ export function listenToKeys(graph)
 function walk(graph, direction)
 {
     const {tree, weights} = /** @type {import("./flame.js").FlameContent} */ (graph.content).layout;
-    const from = graph.state.values.selected;
+    const from = graph.selected;
     const to = direction === "in"     ? weights.firstChild[from]
                : direction === "next" ? weights.nextSibling[from]
                : direction === "out"  ? tree.parent[from]

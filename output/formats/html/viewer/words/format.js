@@ -1,6 +1,6 @@
 /* format.js - numbers as people read them, digit for digit as the tools print them
  * (cli/view/weight.c). */
-import {UNIT} from "./profile.js";
+import {UNIT} from "../data/profile.js";
 
 const NS_PER_S = 1e9;
 

@@ -3,9 +3,10 @@
  * The canvas has the size of what can be seen and stays in place, while the browser scrolls an empty
  * element as high as the graph; each frame draws only boxes that lie in sight. So a stack of two
  * thousand frames and a tree of two hundred thousand nodes cost what fits the window. */
+import {deepest, depthOf, forEachBox, nodeAt} from "../data/layout.js";
+import {fitName} from "../words/names.js";
+
 import {listenToKeys, listenToMouse} from "./flame_input.js";
-import {deepest, depthOf, forEachBox, nodeAt} from "./layout.js";
-import {fitName, shortName} from "./names.js";
 
 const ROW_PX = 19;
 const TEXT_MARGIN_PX = 4;
@@ -15,24 +16,31 @@ const NARROW_PX = 8; // a box that is walked to is made wider than this
 /**
  * What the graph shows, made anew when it changes.
  * @typedef {object} FlameContent
- * @property {import("./profile.js").Profile} profile
- * @property {import("./layout.js").Layout} layout
- * @property {import("./color.js").Coloring} coloring
- * @property {Uint8Array | null} matches     by function; null: nothing is looked for
+ * @property {import("../scene.js").Scene} scene
+ * @property {import("../data/layout.js").Layout} layout
  * @property {string} rootName
+ * @property {boolean} rootAtBottom
+ */
+
+/**
+ * What becomes of what the person does. Node 0 stands for all.
+ * @typedef {object} FlameActions
+ * @property {(node: number, x: number, y: number) => void} point  -1: at no box
+ * @property {(node: number) => void} select
+ * @property {(node: number) => void} zoom
+ * @property {(node: number) => void} open  to know more of it
  */
 
 export class FlameGraph {
     /**
      * @param {HTMLElement} scroller
-     * @param {import("./state.js").State} state
-     * @param {{show: (node: number, x: number, y: number) => void, hide: () => void}} tooltip
+     * @param {FlameActions} actions
      */
-    constructor(scroller, state, tooltip)
+    constructor(scroller, actions)
     {
         this.scroller = scroller;
-        this.state = state;
-        this.tooltip = tooltip;
+        this.actions = actions;
+        this.selected = 0;
         this.canvas = /** @type {HTMLCanvasElement} */ (scroller.querySelector("canvas"));
         this.filler = /** @type {HTMLElement} */ (scroller.querySelector("div"));
         this.context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
@@ -42,11 +50,11 @@ export class FlameGraph {
         this.rows = 1;   // of the graph in the range
         this.frame = 0;  // requested; 0: none
         this.animation = 0;
-        this.shortNames = new Map();
+        this.isAtRoot = true; // which then stays in sight when the size changes
         this.paint = {text: "", faded: "", fadedText: "", outline: ""};
         this.columnPx = 1; // of a letter
         new ResizeObserver(() => this.resize()).observe(scroller);
-        scroller.addEventListener("scroll", () => this.draw());
+        scroller.addEventListener("scroll", () => this.onScroll());
         listenToMouse(this);
         listenToKeys(this);
     }
@@ -54,13 +62,30 @@ export class FlameGraph {
     /** @param {FlameContent} content */
     show(content)
     {
-        const isOther = this.content === null || this.content.layout !== content.layout;
+        const {layout, rootAtBottom} = this.content || {layout: null, rootAtBottom: null};
         this.content = content;
-        if (isOther)
+        if (layout !== content.layout) {
+            this.selected = 0;
             this.setRange(0, this.all());
+        }
+        if (layout !== content.layout || rootAtBottom !== content.rootAtBottom)
+            this.scrollToRoot();
         this.draw();
     }
 
+    isUpward()
+    {
+        return this.content !== null && this.content.rootAtBottom;
+    }
+
+    select(node)
+    {
+        this.selected = node;
+        this.actions.select(node);
+        this.draw();
+    }
+
+    /** The weight of all boxes. */
     all()
     {
         return this.content === null ? 0 : this.content.layout.weights.total[0];
@@ -78,6 +103,8 @@ export class FlameGraph {
         this.canvas.style.width = this.range.width + "px";
         this.canvas.style.height = this.height + "px";
         this.setRange(this.range.from, this.range.to);
+        if (this.isAtRoot)
+            this.scrollToRoot();
         this.drawNow();
     }
 
@@ -92,7 +119,7 @@ export class FlameGraph {
         const fill = Math.max(0, this.rows * ROW_PX - this.height);
         if (this.filler.style.height !== fill + "px") {
             this.filler.style.height = fill + "px";
-            if (this.state.values.rootAtBottom)
+            if (this.isUpward())
                 this.scroller.scrollTop = this.scroller.scrollHeight - fromEnd;
         }
         this.draw();
@@ -101,7 +128,16 @@ export class FlameGraph {
     /** To where the root is. */
     scrollToRoot()
     {
-        this.scroller.scrollTop = this.state.values.rootAtBottom ? this.scroller.scrollHeight : 0;
+        this.isAtRoot = true;
+        this.scroller.scrollTop = this.isUpward() ? this.scroller.scrollHeight : 0;
+        this.draw();
+    }
+
+    onScroll()
+    {
+        const {scrollTop, scrollHeight, clientHeight} = this.scroller;
+        this.isAtRoot =
+            this.isUpward() ? scrollTop + clientHeight >= scrollHeight - 1 : scrollTop === 0;
         this.draw();
     }
 
@@ -126,12 +162,24 @@ export class FlameGraph {
 
     zoomTo(node)
     {
+        this.actions.zoom(node);
         const {layout} = /** @type {FlameContent} */ (this.content);
         this.glideTo(layout.start[node], layout.start[node] + layout.weights.total[node]);
     }
 
+    /** Shows and selects a node at once; 0: all. */
+    jumpTo(node)
+    {
+        if (this.content === null)
+            return;
+        const {start, weights} = this.content.layout;
+        this.selected = node;
+        this.setRange(start[node], start[node] + weights.total[node]);
+    }
+
     zoomOut()
     {
+        this.actions.zoom(0);
         this.glideTo(0, this.all());
     }
 
@@ -153,7 +201,7 @@ export class FlameGraph {
     rowTop(depth)
     {
         const scrolled = this.scroller.scrollTop;
-        if (!this.state.values.rootAtBottom)
+        if (!this.isUpward())
             return depth * ROW_PX - scrolled;
         return Math.max(this.rows * ROW_PX, this.height) - (depth + 1) * ROW_PX - scrolled;
     }
@@ -163,8 +211,8 @@ export class FlameGraph {
     {
         if (this.content === null)
             return -1;
-        const depth = this.state.values.rootAtBottom ? Math.ceil((this.rowTop(0) - y) / ROW_PX)
-                                                     : Math.floor((y - this.rowTop(0)) / ROW_PX);
+        const depth = this.isUpward() ? Math.ceil((this.rowTop(0) - y) / ROW_PX)
+                                      : Math.floor((y - this.rowTop(0)) / ROW_PX);
         if (depth < 0)
             return -1;
         const {from, to, width} = this.range;
@@ -198,7 +246,7 @@ export class FlameGraph {
             fadedText: style.getPropertyValue("--faded-text"),
             outline: style.getPropertyValue("--outline"),
         };
-        const top = this.rowTop(0), upward = this.state.values.rootAtBottom;
+        const top = this.rowTop(0), upward = this.isUpward();
         const maxDepth = Math.ceil((upward ? top : height - top) / ROW_PX);
         if (this.all() > 0)
             forEachBox(this.content.layout, this.range, maxDepth,
@@ -211,8 +259,8 @@ export class FlameGraph {
         if (top <= -ROW_PX || top >= this.height)
             return;
         const {context, range} = this;
-        const {layout, coloring, matches, profile, rootName} =
-            /** @type {FlameContent} */ (this.content);
+        const {layout, scene, rootName} = /** @type {FlameContent} */ (this.content);
+        const {coloring, matches, nameOf} = scene;
         const x = Math.max(left, 0), right = Math.min(left + width, range.width);
         const gap = right - x > 2 ? 1 : 0;
         const fn = node > 0 ? layout.tree.fn[node] : -1;
@@ -221,7 +269,7 @@ export class FlameGraph {
                             : node < 0            ? coloring.other
                                                   : coloring.of(fn);
         context.fillRect(x, top, right - x - gap, ROW_PX - 1);
-        if (node === this.state.values.selected && node !== 0) {
+        if (node === this.selected && node !== 0) {
             context.strokeStyle = this.paint.outline;
             context.lineWidth = 2;
             context.strokeRect(x + 1, top + 1, Math.max(1, right - x - gap - 2), ROW_PX - 3);
@@ -229,20 +277,10 @@ export class FlameGraph {
         const columns = Math.floor((right - x - 2 * TEXT_MARGIN_PX) / this.columnPx);
         if (node < 0 || columns < 3)
             return;
-        const name = node === 0 ? rootName : this.displayName(profile, fn);
+        const name = node === 0 ? rootName : nameOf(fn);
         context.fillStyle = isFaded ? this.paint.fadedText : this.paint.text;
         context.fillText(fitName(name, columns), x + TEXT_MARGIN_PX, top + ROW_PX / 2,
                          right - x - TEXT_MARGIN_PX);
-    }
-
-    displayName(profile, fn)
-    {
-        if (this.state.values.wholeNames)
-            return profile.functionName(fn);
-        let name = this.shortNames.get(fn);
-        if (name === undefined)
-            this.shortNames.set(fn, name = shortName(profile.functionName(fn)));
-        return name;
     }
 
     /* ---- walking ----------------------------------------------------------------------------- */
@@ -251,7 +289,7 @@ export class FlameGraph {
     walkTo(node)
     {
         const {tree, weights, start} = /** @type {FlameContent} */ (this.content).layout;
-        this.state.set({selected: node});
+        this.select(node);
         const {from, to, width} = this.range, total = weights.total[node];
         const isNarrow = total / (to - from) * width < NARROW_PX;
         if (node === 0) {

@@ -4,19 +4,16 @@ import {showDetails} from "./details.js";
 const AWAY_PX = 14;
 
 export class Tooltip {
-    /** @param {HTMLElement} element @param {(node: number) => import("./details.js").Details} describe */
-    constructor(element, describe)
+    /** @param {HTMLElement} element */
+    constructor(element)
     {
         this.element = element;
-        this.describe = describe;
-        this.node = -1;
     }
 
-    show(node, x, y)
+    /** @param {import("./details.js").Details} details */
+    show(details, x, y)
     {
-        if (node !== this.node)
-            showDetails(this.element, this.describe(node));
-        this.node = node;
+        showDetails(this.element, details);
         this.element.hidden = false;
         const {offsetWidth: width, offsetHeight: height} = this.element;
         const left = Math.min(x + AWAY_PX, window.innerWidth - width - 4);
@@ -28,6 +25,5 @@ export class Tooltip {
     hide()
     {
         this.element.hidden = true;
-        this.node = -1;
     }
 }

@@ -2,9 +2,10 @@
  *
  * Numbers are those of the account that lies in the profile's metadata (docs/account.md); a profile
  * read from another format has none, and then only what was measured is said. */
+import {baseName} from "../data/path.js";
+import {measureWords, UNIT} from "../data/profile.js";
+
 import {fixed, grouped, percent, weightFormat} from "./format.js";
-import {baseName} from "./names.js";
-import {measureWords, UNIT} from "./profile.js";
 
 /** A share below this is drawn as a warning. */
 const GOOD_SHARE = 0.99;
@@ -20,7 +21,7 @@ const LOSSES = {
 };
 
 /**
- * @param {import("./profile.js").Profile} profile
+ * @param {import("../data/profile.js").Profile} profile
  * @param {{all: number, idle: number}} weighed
  * @returns {{title: string, facts: string[], problems: string[]}}
  */

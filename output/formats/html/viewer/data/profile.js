@@ -3,7 +3,7 @@
  * Which number of a sample is summed, and what is idle, is decided as the tools do (fold_unit_choose
  * in output/fold/fold.c, weighing.c): what the page shows equals what `sampler top` prints. */
 
-import {plainPath} from "./names.js";
+import {plainPath} from "./path.js";
 
 export const FRAME = {
     INLINED: 1,

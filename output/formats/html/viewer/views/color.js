@@ -3,8 +3,8 @@
  * A colour stands for a program or library (the heaviest have one of their own) or for a kind of
  * code. Hues are those of Okabe and Ito's set, which people who do not see all colours can tell
  * apart; neighbours of one hue differ a little in lightness, so that boxes stay apart. */
-import {baseName} from "./names.js";
-import {FRAME} from "./profile.js";
+import {baseName} from "../data/path.js";
+import {FRAME} from "../data/profile.js";
 
 const HUES = [[36, 92], [203, 78], [160, 60], [326, 48], [52, 88], [218, 62], [14, 80], [185, 45]];
 const OTHER = [210, 6];
@@ -24,7 +24,7 @@ const KINDS = ["program", "libraries", "kernel", "generated code", "labels", "un
  */
 
 /**
- * @param {import("./profile.js").Profile} profile
+ * @param {import("../data/profile.js").Profile} profile
  * @param {Float64Array} selfByFunction
  * @param {"module" | "kind"} by
  * @param {"light" | "dark"} theme

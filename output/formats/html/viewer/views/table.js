@@ -1,0 +1,188 @@
+/* table.js - all functions, as a table: sorted by a click, filtered by the search, read by a screen
+ * reader.
+ *
+ * A real <table>, so that text can be selected, found and read aloud; rows are made as they come in
+ * sight, since a profile may have 50 000 functions. */
+import {baseName} from "../data/path.js";
+import {percent} from "../words/format.js";
+
+import {make} from "./details.js";
+
+const FIRST_ROWS = 200; // then as many again, so that the browser lays out few times
+const COLUMNS = [
+    {key: "self", title: "Self", span: 2},
+    {key: "total", title: "Total", span: 2},
+    {key: "name", title: "Function", span: 1},
+    {key: "module", title: "Module", span: 1},
+    {key: "place", title: "Defined at", span: 1},
+];
+const IS_WORDS = {
+    name: true,
+    module: true,
+    place: true
+}; // from a to z first
+
+export class FunctionTable {
+    /**
+     * @param {HTMLElement} scroller
+     * @param {{select: (fn: number) => void, open: (fn: number) => void,
+     *          sort: (how: string) => void}} actions
+     */
+    constructor(scroller, actions)
+    {
+        this.scroller = scroller;
+        this.actions = actions;
+        this.body = /** @type {HTMLElement} */ (scroller.querySelector("tbody"));
+        this.head = /** @type {HTMLElement} */ (scroller.querySelector("thead tr"));
+        this.count = /** @type {HTMLElement} */ (scroller.querySelector("caption"));
+        this.order = /** @type {number[]} */ ([]); // functions, as they stand in the table
+        this.scene = /** @type {import("../scene.js").Scene | null} */ (null);
+        this.sort = "";
+        for (const column of COLUMNS)
+            this.head.append(this.makeHeading(column));
+        scroller.addEventListener("scroll", () => this.fill());
+        this.body.addEventListener("click", (event) => this.onClick(event));
+        this.body.addEventListener("dblclick", (event) => this.open(event.target));
+        this.body.addEventListener("focusin", (event) => this.onFocus(event));
+        this.body.addEventListener("keydown", (event) => this.onKey(event));
+    }
+
+    makeHeading({key, title, span})
+    {
+        const heading = /** @type {HTMLTableCellElement} */ (make("th", key, ""));
+        const button = make("button", "", title);
+        heading.colSpan = span;
+        heading.scope = "col";
+        button.addEventListener("click",
+                                () => this.actions.sort(this.sort === key ? "-" + key : key));
+        heading.append(button);
+        return heading;
+    }
+
+    /** @param {import("../scene.js").Scene} scene @param {string} sort */
+    show(scene, sort)
+    {
+        const {sums, matches, profile} = scene;
+        this.scene = scene;
+        this.sort = sort;
+        const all = [];
+        for (let fn = 0; fn < profile.functions.n; fn++)
+            if (sums.total[fn] > 0)
+                all.push(fn);
+        this.order = matches === null ? all : all.filter((fn) => matches[fn] !== 0);
+        this.order.sort(comparison(scene, sort));
+        this.count.textContent = matches === null
+                                     ? all.length + " functions"
+                                     : this.order.length + " of " + all.length + " functions match";
+        const key = sort.replace("-", ""), isReversed = sort.startsWith("-");
+        for (const heading of this.head.children) {
+            const isOurs = heading.className === key;
+            const isAscending = (IS_WORDS[key] === true) !== isReversed;
+            heading.setAttribute("aria-sort", !isOurs       ? "none"
+                                              : isAscending ? "ascending"
+                                                            : "descending");
+        }
+        this.body.replaceChildren();
+        this.fill();
+    }
+
+    /** Makes rows until those in sight are there. */
+    fill()
+    {
+        const {scroller, body, order} = this;
+        const rows = [];
+        const isShort = scroller.scrollTop + 2 * scroller.clientHeight >= body.offsetHeight;
+        if (!isShort || this.scene === null)
+            return;
+        const n = Math.min(order.length, FIRST_ROWS + 2 * body.children.length);
+        for (let i = body.children.length; i < n; i++)
+            rows.push(this.makeRow(order[i], i));
+        body.append(...rows);
+    }
+
+    makeRow(fn, index)
+    {
+        const {sums, weighed, profile, format, nameOf, coloring} =
+            /** @type {import("../scene.js").Scene} */ (this.scene);
+        const row = make("tr", "", "");
+        row.dataset.fn = String(fn);
+        row.tabIndex = index === 0 ? 0 : -1;
+        const module = profile.functionModule(fn), name = make("td", "name", nameOf(fn));
+        const place = profile.functionPlace(fn);
+        const self = make("td", "number share", percent(sums.self[fn], weighed.all));
+        self.style.setProperty("--share", 100 * sums.self[fn] / weighed.all + "%");
+        self.style.setProperty("--color", coloring.of(fn));
+        name.title = profile.functionName(fn);
+        const moduleCell = make("td", "module", baseName(module));
+        const placeCell = make("td", "place", baseName(place));
+        moduleCell.title = module;
+        placeCell.title = place;
+        row.append(self, make("td", "number", format(sums.self[fn])),
+                   make("td", "number", percent(sums.total[fn], weighed.all)),
+                   make("td", "number", format(sums.total[fn])), name, moduleCell, placeCell);
+        return row;
+    }
+
+    /** Number of the function of the row around an element, -1: there is none. */
+    functionAt(element)
+    {
+        const row = element instanceof Element ? element.closest("tr") : null;
+        return row === null ? -1 : Number(row.dataset.fn);
+    }
+
+    onClick(event)
+    {
+        const row = event.target.closest("tr");
+        if (row !== null && String(window.getSelection()) === "")
+            row.focus();
+    }
+
+    onFocus(event)
+    {
+        for (const row of this.body.querySelectorAll("[aria-selected]"))
+            row.removeAttribute("aria-selected");
+        event.target.setAttribute("aria-selected", "true");
+        this.actions.select(this.functionAt(event.target));
+    }
+
+    open(element)
+    {
+        const fn = this.functionAt(element);
+        if (fn >= 0)
+            this.actions.open(fn);
+    }
+
+    onKey(event)
+    {
+        const row = event.target.closest("tr");
+        const to = event.key === "ArrowDown" ? row.nextElementSibling
+                   : event.key === "ArrowUp" ? row.previousElementSibling
+                   : event.key === "Home"    ? this.body.firstElementChild
+                                             : null;
+        if (event.key === "Enter")
+            this.open(row);
+        else if (to !== null)
+            to.focus();
+        else
+            return;
+        this.fill();
+        event.preventDefault();
+    }
+}
+
+function comparison({sums, profile}, sort)
+{
+    const key = sort.replace("-", ""), sign = sort.startsWith("-") ? -1 : 1;
+    const text = {
+        name: (fn) => profile.functionName(fn),
+        module: (fn) => baseName(profile.functionModule(fn)),
+        place: (fn) => baseName(profile.functionPlace(fn)),
+    }[key];
+    const {self, total} = sums;
+    const byWeight = key === "total" ? (a, b) => total[b] - total[a] || self[b] - self[a] || a - b
+                                     : (a, b) => self[b] - self[a] || total[b] - total[a] || a - b;
+    if (text === undefined)
+        return (a, b) => sign * byWeight(a, b);
+    const {compare} = new Intl.Collator("en", {numeric: true});
+    return (a, b) => sign * compare(text(a), text(b)) || byWeight(a, b);
+}
