@@ -410,6 +410,7 @@ def switches(scratch):
     for argv, frequency in ((["20000", "500"], 999), (["20000", "500"], 99), (["0", "500"], 999)):
         result, recordings, account = record([test_program("account_switches")] + argv, scratch, frequency)
         own = {line.split()[0]: int(line.split()[1]) for line in result.stdout.decode().splitlines()}
+        preempted = own.pop("preempted")
         check_equal(sampler("report", *recordings, "-o", "out.folded", "--count", "ns").status, 0, "report")
         profile, total = Folded("out.folded"), account["total"]
         print("  %s at %d Hz: %s, %d samples, %.2f %% explained, of %s ns" % (
@@ -426,7 +427,9 @@ def switches(scratch):
         # By --clock perf a thread keeps its event, whatever that costs.
         kept = record([test_program("account_switches")] + argv, scratch, frequency, "perf")[2]["total"]["threads"]
         check("perf_or_timer" not in kept["by_clock"], "--clock perf: %s", kept["by_clock"])
-        check_equal(by_clock.get("perf_or_timer", 0), 2 if argv[0] != "0" else 0, "threads that went over to the timer")
+        # One that others take the processor from switches, too: to go over, 25 times within a window of 2 ms.
+        if argv[0] != "0" or preempted < 25:
+            check_equal(by_clock.get("perf_or_timer", 0), 2 if argv[0] != "0" else 0, "threads that went over to the timer")
         # Back on the event in time: else there would be 250 a second at most, on kernels that tick as often.
         least = 0.6 * min(frequency, 999) * own["computing"] / 1e9
         check(total["samples"] >= least, "%d samples, at least %d were to come", total["samples"], least)

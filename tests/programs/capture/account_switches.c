@@ -1,11 +1,12 @@
 /* account_switches ROUNDS MILLISECONDS - two threads on one processor pass a byte to and fro; then
  * one of them computes for so much CPU time. Prints "FUNCTION NANOSECONDS" of CPU for each, of both
- * threads. */
+ * threads; then "preempted N", how often the process lost its processor to another. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,7 +64,9 @@ int main(int argc, char **argv)
     switching(back[0], there[1], 1);
     pthread_join(thread, NULL);
     uint64_t computed = computing(strtoull(argv[2], NULL, 10) * 1000000u);
-    printf("switching %llu\ncomputing %llu\n", (unsigned long long)(used[0] + used[1]),
-           (unsigned long long)computed);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("switching %llu\ncomputing %llu\npreempted %ld\n",
+           (unsigned long long)(used[0] + used[1]), (unsigned long long)computed, usage.ru_nivcsw);
     return 0;
 }
