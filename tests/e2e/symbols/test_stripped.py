@@ -67,7 +67,10 @@ def functions_have_one_name_each(_scratch):
     first = recorded()
     check_names(first)
     hottest = max(first, key=first.get)
-    check_equal(max((second := recorded()), key=second.get), hottest, "the hottest in another run")
+    second = recorded()
+    for one, other in ((first, second), (second, first)):  # which of them comes first is chance: two are as hot as each other
+        gone = [name for name, weight in one.items() if weight > 0.05 * sum(one.values()) and name not in other]
+        check_equal(gone, [], "hot in one of two runs, without that name in the other")
     check(any(hottest in line for line in sampler("top", "x.sprofile").stdout.decode().splitlines()), "%s in top", hottest)
 
 
