@@ -153,7 +153,7 @@ def light_and_dark(_scratch):
     """As the system says, until the person says otherwise."""
     def is_dark():
         red = browser.evaluate("getComputedStyle(document.body).backgroundColor").split("(")[1].split(",")[0]
-        pixel = browser.evaluate("[...document.querySelector('canvas').getContext('2d').getImageData(1100, 5, 1, 1).data]")
+        pixel = browser.evaluate("[...document.querySelector('#flame canvas').getContext('2d').getImageData(1100, 5, 1, 1).data]")
         browser.problems = [what for what in browser.problems if "willReadFrequently" not in what]  # our own doing
         return int(red) < 128, pixel[0] < 128
 

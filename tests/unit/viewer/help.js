@@ -70,9 +70,9 @@ export const UNITS = {
 };
 
 /** Kinds: [number of the name's text, unit]. */
-export function scalars({period = 0, kinds = [[0, UNITS.ns]]})
+export function scalars({period = 0, kinds = [[0, UNITS.ns]], hasTimes = true})
 {
-    const numbers = [0, 0, 0, period, 1, kinds.length];
+    const numbers = [0, 0, 0, period, Number(hasTimes), kinds.length];
     for (let i = 0; i < 4; i++)
         numbers.push(...(kinds[i] || [0, 0]));
     return block(2, 0, 1, numbers.map(same));

@@ -27,6 +27,9 @@ test("an address brings the view back", () => {
     comesBack({});
     comesBack({view: "sandwich", subject: 2, search: "a+b & c=[%é]#", sort: "-place"});
     comesBack({view: "functions", color: "kind", rootAtBottom: true, wholeNames: true, zoomed: 4});
+    comesBack(
+        {thread: "a & b", process: "12", label: "<x>\n", fromNs: 1500000000, toNs: 2000000001});
+    comesBack({view: "timeline", color: "function", toNs: 1});
 });
 
 test("what an address says of a profile that was made again is found by name", () => {
@@ -37,8 +40,9 @@ test("what an address says of a profile that was made again is found by name", (
 
 test("what is not understood is left out", () => {
     const {theme: _, ...initial} = INITIAL;
-    for (const wrong of ["view=x&sort=up&color=&subject=7&zoomed=1+gone", "%", "a=b&&=",
-                         "sort=self2", "subject=-1+x&subject=1.5+main2", "zoomed=+", "theme=dark"])
+    for (const wrong of ["view=x&sort=up&color=&subject=7&zoomed=1+gone", "%",
+                         "a=b&&=", "sort=self2", "subject=-1+x&subject=1.5+main2", "zoomed=+",
+                         "theme=dark", "from=2&to=1", "from=1.2.3", "from=-1&to=x"])
         assert.deepEqual(readFragment(wrong, numbered), initial, wrong);
 });
 

@@ -29,7 +29,7 @@ import {block, end, file, plain, profileOf, same, scalars, texts, UNITS} from ".
 async function treeOf(stacks)
 {
     const profile = new Profile(await readSprofile(profileOf(stacks)));
-    const weighed = weighStacks(profile), tree = growTree(profile);
+    const weighed = weighStacks(profile, () => true), tree = growTree(profile);
     const weights = weighTree(tree, weighed.weights);
     return {profile, weighed, tree, weights, layout: layOut(tree, weights)};
 }
@@ -187,7 +187,7 @@ test("spans become samples of their self times", async () => {
         [2, "a", 0, 5],
     ]);
     assert.equal(profile.stacks.n, 4);
-    assert.equal(weighStacks(profile).all, 105);
+    assert.equal(weighStacks(profile, () => true).all, 105);
 });
 
 test("metadata", async () => {

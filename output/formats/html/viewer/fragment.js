@@ -3,10 +3,11 @@
  * Addresses are typed and cut by people and mailers: what is not understood is left out. */
 import {INITIAL} from "./state.js";
 
+const NS_PER_S = 1e9;
 /** @type {{[key: string]: (string | boolean)[]}} */
 const WORDS = {
-    view: ["flame", "functions", "sandwich"],
-    color: ["module", "kind"],
+    view: ["flame", "functions", "sandwich", "timeline"],
+    color: ["module", "function", "kind"],
     rootAtBottom: [false, true],
     wholeNames: [false, true],
 };
@@ -15,6 +16,8 @@ const ADDRESS_KEYS = {
     rootAtBottom: "root-at-bottom",
     wholeNames: "whole-names"
 };
+/** Keys of the state that are any text. */
+const TEXTS = ["search", "thread", "process", "label"];
 const SORTS = /^-?(self|total|name|module|place)$/;
 
 /**
@@ -31,9 +34,13 @@ const SORTS = /^-?(self|total|name|module|place)$/;
 export function writeFragment(values, numbered)
 {
     const words = new URLSearchParams();
-    for (const key of ["view", "search", "color", "rootAtBottom", "wholeNames", "sort"])
+    for (const key of [...Object.keys(WORDS), ...TEXTS, "sort"])
         if (values[key] !== INITIAL[key])
             words.set(ADDRESS_KEYS[key] || key, String(values[key]));
+    if (values.fromNs !== 0)
+        words.set("from", secondsOf(values.fromNs));
+    if (values.toNs !== Infinity)
+        words.set("to", secondsOf(values.toNs));
     for (const [key, {name}] of Object.entries(numbered))
         if (values[key] !== 0)
             words.set(key, values[key] + " " + name(values[key]));
@@ -55,12 +62,28 @@ export function readFragment(fragment, numbered)
         if (value !== undefined)
             found[key] = value;
     }
-    found.search = words.get("search") || "";
+    for (const key of TEXTS)
+        found[key] = words.get(key) || "";
+    const from = seconds(words.get("from"), 0), to = seconds(words.get("to"), Infinity);
+    if (from < to) // not of "1.2.3" either, which is no number
+        Object.assign(found, {fromNs: from, toNs: to});
     if (SORTS.test(words.get("sort") || ""))
         found.sort = words.get("sort");
     for (const [key, those] of Object.entries(numbered))
         found[key] = findNumbered(words.get(key) || "", those);
     return found;
+}
+
+/** As `seconds` reads them, without digits that say nothing. */
+export function secondsOf(ns)
+{
+    return (ns / NS_PER_S).toFixed(9).replace(/\.?0+$/, "");
+}
+
+/** In nanoseconds; what is no time is taken for the default. */
+export function seconds(text, byDefault)
+{
+    return /^[\d.]+$/.test(text || "") ? Math.round(Number(text) * NS_PER_S) : byDefault;
 }
 
 /** By its number, if it still has the name; else the first of the name. */

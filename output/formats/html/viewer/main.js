@@ -7,24 +7,32 @@ import {readFragment, writeFragment} from "./fragment.js";
 import {SceneMaker} from "./scene.js";
 import {INITIAL, State} from "./state.js";
 import {describeBox, describeFunction, make, showDetails} from "./views/details.js";
+import {listenToFilters, showFilters} from "./views/filters.js";
 import {FlameGraph} from "./views/flame.js";
 import {showAccount, showLegend} from "./views/header.js";
+import {HeatMap} from "./views/heat_map.js";
+import {Overview} from "./views/overview.js";
 import {Sandwich} from "./views/sandwich.js";
 import {FunctionTable} from "./views/table.js";
+import {threadWords, Timeline} from "./views/timeline.js";
 import {listenToToolbar, showToolbar} from "./views/toolbar.js";
 import {Tooltip} from "./views/tooltip.js";
 
 const HINTS = {
     flame:
         "Click a box to zoom, drag to move, Ctrl + wheel to zoom in and out, double-click for callers " +
-            "and callees. Keys: / search, 1 2 3 views, arrows walk, Enter zooms, c callers and callees, " +
+            "and callees. Keys: / search, 1 to 4 views, arrows walk, Enter zooms, c callers and callees, " +
             "Escape shows all.",
     functions:
         "Click a heading to sort, double-click a function for its callers and callees. Keys: / " +
-            "search, 1 2 3 views, arrows walk, Enter callers and callees.",
+            "search, 1 to 4 views, arrows walk, Enter callers and callees.",
     sandwich:
         "Above: through whom its time came. Below: where its time went. Double-click a box to look at " +
             "that function instead. Keys are those of the flame graph.",
+    timeline:
+        "Drag over a span of time to look at that alone in every view, double-click a thread for it alone. " +
+            "Keys: arrows walk from thread to thread and move the span, + and - narrow and widen it, Enter one " +
+            "thread, Escape all.",
 };
 
 /** @returns {any} the element, which the page has */
@@ -62,6 +70,16 @@ class App {
             open: (fn) => this.open(fn),
             sort: (how) => this.state.set({sort: how}),
         });
+        const selectSpan = (fromNs, toNs) => this.selectSpan(fromNs, toNs);
+        const point = (details, x, y) => this.point(details, x, y);
+        this.overview = new Overview(byId("overview"), {selectSpan});
+        this.heatMap = new HeatMap(byId("heat"), {selectSpan, point});
+        this.timeline = new Timeline(byId("threads"), {
+            selectSpan,
+            point,
+            selectThread: (thread) => this.showDetailsOfThread(thread),
+            filterThread: (thread) => this.filterThread(thread),
+        });
         /** What has a number in the address, and the name that goes with it. */
         this.numbered = {
             subject: {n: profile.functions.n, name: (fn) => profile.functionName(fn)},
@@ -74,16 +92,18 @@ class App {
 
     start()
     {
-        this.state.set(readFragment(location.hash.slice(1), this.numbered));
+        this.state.set(this.readAddress());
         this.state.watch(Object.keys(INITIAL), () => this.onChange());
         this.darkMedia.addEventListener("change", () => this.draw());
         window.addEventListener("hashchange", () => this.goToAddress());
-        listenToToolbar(this.state,
-                        {showAll: () => this.shownGraphs().forEach((graph) => graph.zoomOut())});
+        listenToToolbar(this.state, {
+            hasTimes: this.maker.whole !== null,
+            showAll: () => this.shownGraphs().forEach((graph) => graph.zoomOut()),
+        });
+        listenToFilters(this.state, this.maker);
         showAccount(this.scene);
         this.showHint();
         this.draw();
-        this.flame.jumpTo(this.state.values.zoomed);
     }
 
     theme()
@@ -99,9 +119,19 @@ class App {
         history.replaceState(null, "", fragment === "" ? location.pathname : "#" + fragment);
     }
 
+    /** Addresses may be those of other profiles: one without times has no span of it and no timeline. */
+    readAddress()
+    {
+        const values = readFragment(location.hash.slice(1), this.numbered);
+        if (this.maker.whole !== null)
+            return values;
+        const view = values.view === "timeline" ? INITIAL.view : values.view;
+        return {...values, view, fromNs: INITIAL.fromNs, toNs: INITIAL.toNs};
+    }
+
     goToAddress()
     {
-        this.state.set(readFragment(location.hash.slice(1), this.numbered));
+        this.state.set(this.readAddress());
         this.flame.jumpTo(this.state.values.zoomed);
     }
 
@@ -112,21 +142,31 @@ class App {
         document.documentElement.dataset.theme = this.theme();
         const scene = this.scene = this.maker.make(values, this.theme());
         showToolbar(values, scene.matched);
+        showFilters(values);
         showLegend(scene);
+        this.overview.show(scene);
         this.tooltip.hide();
         if (isOtherView)
             this.showHint();
         if (values.view === "flame")
-            this.flame.show({
-                scene,
-                layout: scene.layout,
-                rootName: "all, " + scene.format(scene.weighed.all),
-                rootAtBottom: values.rootAtBottom,
-            });
+            this.showFlame(scene, values);
         else if (values.view === "functions")
             this.table.show(scene, values.sort);
-        else
+        else if (values.view === "sandwich")
             this.sandwich.show(scene, values.subject || heaviest(scene.sums.self));
+        else if (scene.activity !== null) {
+            this.heatMap.show(scene);
+            this.timeline.show(scene);
+        }
+    }
+
+    showFlame(scene, {zoomed, rootAtBottom})
+    {
+        const isOther = this.flame.content === null || this.flame.content.layout !== scene.layout;
+        const rootName = "all, " + scene.format(scene.weighed.all);
+        this.flame.show({scene, layout: scene.layout, rootName, rootAtBottom});
+        if (isOther && scene.layout.weights.total[zoomed] > 0)
+            this.flame.jumpTo(zoomed);
     }
 
     shownGraphs()
@@ -177,6 +217,44 @@ class App {
         const button = make("button", "", "Callers and callees");
         button.addEventListener("click", () => this.open(fn));
         showDetails(byId("details"), details, button);
+    }
+
+    /* ---- time and threads -------------------------------------------------------------------- */
+
+    selectSpan(fromNs, toNs)
+    {
+        const whole = this.maker.whole;
+        if (whole !== null && fromNs < toNs)
+            this.state.set(
+                {fromNs: Math.max(0, fromNs), toNs: toNs >= whole.toNs ? Infinity : toNs});
+    }
+
+    point(details, x, y)
+    {
+        if (details === null)
+            this.tooltip.hide();
+        else
+            this.tooltip.show(details, x, y);
+    }
+
+    /** All of that one thread, or of all again. */
+    filterThread(thread)
+    {
+        const tid = String(this.profile.threads.tid[thread]);
+        this.state.set({thread: this.state.values.thread === tid ? "" : tid});
+    }
+
+    showDetailsOfThread(thread)
+    {
+        const {threads, processes} = this.profile, process = threads.process[thread];
+        const button = make("button", "", "This thread alone");
+        button.addEventListener("click", () => this.filterThread(thread));
+        showDetails(byId("details"), {
+            name: threadWords(this.profile, thread),
+            numbers: [],
+            places: ["process " + this.profile.processName(process) + " " + processes.pid[process]],
+        },
+                    button);
     }
 
     showHint()

@@ -1,17 +1,21 @@
-/* scene.js - what all views draw from: the profile summed up, coloured and searched as the state says.
+/* scene.js - what all views draw from: the profile filtered, summed up, coloured and searched as the
+ * state says.
  *
  * Made anew at each change of the state; of its parts only those that the change concerns. */
+import {samplesOfThreads, wholeSpan} from "./data/activity.js";
+import {EVERYTHING, listChoices, sampleFilter} from "./data/filter.js";
 import {layOut} from "./data/layout.js";
 import {weighStacks} from "./data/profile.js";
-import {matchedWeight, searchFunctions, searchPattern} from "./data/search.js";
+import {matchedStacks, matchedWeight, searchFunctions, searchPattern} from "./data/search.js";
 import {growTree, sumFunctions, weighTree} from "./data/tree.js";
-import {makeColoring} from "./views/color.js";
+import {makeColoring, N_GROUPS} from "./views/color.js";
 import {percent, weightFormat} from "./words/format.js";
 import {shortName} from "./words/names.js";
 
 /**
  * @typedef {object} Scene
  * @property {import("./data/profile.js").Profile} profile
+ * @property {import("./data/filter.js").Filter} filter  which part of the profile the rest is about
  * @property {{all: number, idle: number}} weighed
  * @property {import("./data/layout.js").Layout} layout       of the whole call tree
  * @property {{self: Float64Array, total: Float64Array}} sums  by function
@@ -19,6 +23,7 @@ import {shortName} from "./words/names.js";
  * @property {import("./views/color.js").Coloring} coloring
  * @property {Uint8Array | null} matches     by function; null: nothing is looked for
  * @property {string} matched                what the search found, in words
+ * @property {import("./data/activity.js").Activity | null} activity  null: the profile has no times
  * @property {(fn: number) => string} nameOf  as it is displayed: short or whole
  */
 
@@ -45,9 +50,16 @@ export class SceneMaker {
     {
         this.profile = profile;
         this.tree = growTree(profile);
+        this.whole = wholeSpan(profile);
+        this.choices = listChoices(profile);
+        this.firstSample = samplesOfThreads(profile);
         this.summed = new Kept();
         this.coloring = new Kept();
         this.found = new Kept();
+        this.activity = new Kept();
+        /** By function, of the whole profile: colors stay what they are when it is filtered. */
+        this.wholeSelf =
+            this.summed.get(JSON.stringify(EVERYTHING), () => this.sumUp(EVERYTHING)).sums.self;
         this.shortNames = /** @type {string[]} */ ([]);
     }
 
@@ -59,23 +71,56 @@ export class SceneMaker {
     make(state, theme)
     {
         const {profile} = this;
-        const summed = this.summed.get("", () => this.sumUp());
+        const {thread, process, label, fromNs, toNs} = state;
+        const filter = {thread, process, label, fromNs, toNs}, filterKey = JSON.stringify(filter);
+        const summed = this.summed.get(filterKey, () => this.sumUp(filter));
         const coloring = this.coloring.get(
-            state.color + theme, () => makeColoring(profile, summed.sums.self, state.color, theme));
-        const found = this.found.get(state.search, () => this.search(state.search, summed));
+            state.color + theme, () => makeColoring(profile, this.wholeSelf, state.color, theme));
+        const found = this.found.get([filterKey, state.search].join(),
+                                     () => this.search(state.search, summed));
         const nameOf = (fn) => state.wholeNames ? profile.functionName(fn) : this.shortName(fn);
-        return {profile, ...summed, coloring, ...found, nameOf};
+        const timeless = {...filter, fromNs: 0, toNs: Infinity};
+        const key = JSON.stringify([timeless, state.color, theme, state.search]);
+        const activity =
+            this.activity.get(key, () => this.makeActivity(key, timeless, coloring, found.matches));
+        return {profile, filter, ...summed, coloring, ...found, activity, nameOf};
     }
 
-    sumUp()
+    /** @param {import("./data/filter.js").Filter} filter */
+    sumUp(filter)
     {
         const {profile, tree} = this;
-        const weighed = weighStacks(profile), weights = weighTree(tree, weighed.weights);
+        const weighed = weighStacks(profile, sampleFilter(profile, filter));
+        const weights = weighTree(tree, weighed.weights);
         return {
             weighed,
             layout: layOut(tree, weights),
             sums: sumFunctions(tree, weights, profile.functions.n),
             format: weightFormat(profile.summed.unit, weighed.all),
+        };
+    }
+
+    /** @returns {import("./data/activity.js").Activity | null} */
+    makeActivity(key, filter, coloring, matches)
+    {
+        const {profile, whole, firstSample} = this, {stacks, frames} = profile;
+        if (whole === null)
+            return null;
+        const isMatched = matches === null ? null : matchedStacks(profile, matches);
+        const groupOfStack = new Uint8Array(stacks.n);
+        for (let stack = 1; stack < stacks.n; stack++)
+            groupOfStack[stack] = isMatched !== null && isMatched[stack] === 0
+                                      ? N_GROUPS
+                                      : coloring.groupOf(frames.fn[stacks.frame[stack]]);
+        const isTaken = sampleFilter(profile, filter);
+        return {
+            key,
+            whole,
+            firstSample,
+            nGroups: N_GROUPS + 1,
+            groupOfStack,
+            colors: coloring.groupColors,
+            isTaken
         };
     }
 

@@ -5,15 +5,21 @@
  *
  *   app.html#view=functions&sort=total&search=parse
  *
+ *   app.html#thread=worker&from=1.5&to=2
+ *
  * A function or a box is its number and name there, as numbers change when a profile is made again. */
 
-/** @typedef {"flame" | "functions" | "sandwich"} ViewName */
+import {EVERYTHING} from "./data/filter.js";
+
+/** @typedef {"flame" | "functions" | "sandwich" | "timeline"} ViewName */
 
 /**
- * @typedef {object} ViewState
+ * @typedef {import("./data/filter.js").Filter & Shown} ViewState
+ *
+ * @typedef {object} Shown
  * @property {ViewName} view
  * @property {string} search
- * @property {"module" | "kind"} color
+ * @property {"module" | "function" | "kind"} color
  * @property {boolean} rootAtBottom
  * @property {boolean} wholeNames
  * @property {"auto" | "light" | "dark"} theme
@@ -24,6 +30,7 @@
 
 /** @type {ViewState} */
 export const INITIAL = {
+    ...EVERYTHING,
     view: "flame",
     search: "",
     color: "module",

@@ -73,6 +73,18 @@ export class Profile {
         return file === "" || line === 0 ? file : file + ":" + line;
     }
 
+    /** As the tools name it: of threads without a name that of the process. May be "". */
+    threadName(id)
+    {
+        return this.texts.get(this.threads.name[id]) || this.processName(this.threads.process[id]);
+    }
+
+    /** May be "". @param {number} id */
+    processName(id)
+    {
+        return this.texts.get(this.processes.name[id]);
+    }
+
     isIdle(stack)
     {
         return (this.frames.flags[this.stacks.frame[stack]] & FRAME.IDLE) !== 0;
@@ -121,14 +133,17 @@ export function measureWords(profile)
 /**
  * What the samples of each stack weigh together; of idle ones only the sum.
  * @param {Profile} profile
+ * @param {(sample: number) => boolean} isTaken
  */
-export function weighStacks(profile)
+export function weighStacks(profile, isTaken)
 {
     const {kind, multiplier} = profile.summed;
     const {n, stack, ["value" + kind]: values} = profile.samples;
     const weights = new Float64Array(profile.stacks.n);
     let idle = 0, all = 0;
     for (let i = 0; i < n; i++) {
+        if (!isTaken(i))
+            continue;
         const weight = values[i] * multiplier;
         if (profile.isIdle(stack[i])) {
             idle += weight;

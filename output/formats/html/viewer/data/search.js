@@ -54,3 +54,12 @@ export function matchedWeight(tree, weights, matches)
         }
     return weight;
 }
+
+/** 1 for each stack with a match somewhere. @returns {Uint8Array} */
+export function matchedStacks({stacks, frames}, matches)
+{
+    const {n, parent, frame} = stacks, isMatched = new Uint8Array(n);
+    for (let stack = 1; stack < n; stack++)
+        isMatched[stack] = isMatched[parent[stack]] | matches[frames.fn[frame[stack]]];
+    return isMatched;
+}

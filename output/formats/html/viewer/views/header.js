@@ -18,9 +18,9 @@ export function showAccount({profile, weighed})
 }
 
 /** @param {import("../scene.js").Scene} scene */
-export function showLegend({coloring, weighed})
+export function showLegend({coloring, weighed, sums})
 {
-    byId("legend").replaceChildren(...coloring.legend.map(({name, weight, color}) => {
+    byId("legend").replaceChildren(...coloring.legend(sums.self).map(({name, weight, color}) => {
         const item = make("li", "", ""), swatch = make("i", "", "");
         swatch.style.background = color;
         item.append(swatch, make("span", "", name), make("b", "", percent(weight, weighed.all)));

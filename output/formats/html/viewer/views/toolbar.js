@@ -7,29 +7,35 @@ const byId = (id) => document.getElementById(id);
 /** Choices: element, key of the state, and the state's value of each of its values. */
 /** @type {[string, string, {[word: string]: string | boolean}][]} */
 const CHOICES = [
-    ["color", "color", {module: "module", kind: "kind"}],
+    ["color", "color", {module: "module", function: "function", kind: "kind"}],
     ["root", "rootAtBottom", {top: false, bottom: true}],
     ["names", "wholeNames", {short: false, whole: true}],
     ["theme", "theme", {auto: "auto", light: "light", dark: "dark"}],
 ];
-const VIEWS = /** @type {import("../state.js").ViewName[]} */ (["flame", "functions", "sandwich"]);
+const VIEWS = /** @type {import("../state.js").ViewName[]} */ (
+    ["flame", "functions", "sandwich", "timeline"]);
 
-/** @param {import("../state.js").State} state @param {{showAll: () => void}} actions */
-export function listenToToolbar(state, actions)
+/**
+ * @param {import("../state.js").State} state
+ * @param {{hasTimes: boolean, showAll: () => void}} about
+ */
+export function listenToToolbar(state, {hasTimes, showAll})
 {
+    const views = VIEWS.filter((view) => view !== "timeline" || hasTimes);
+    byId("tab-timeline").hidden = !hasTimes;
     const search = byId("search");
     search.addEventListener("input", () => state.set({search: search.value}));
     for (const [id, key, values] of CHOICES)
         byId(id).addEventListener("change",
                                   (event) => state.set({[key]: values[event.target.value]}));
-    byId("zoom-out").addEventListener("click", actions.showAll);
-    for (const view of VIEWS)
+    byId("zoom-out").addEventListener("click", showAll);
+    for (const view of views)
         byId("tab-" + view).addEventListener("click", () => state.set({view}));
     byId("tabs").addEventListener("keydown", (event) => {
-        const step = {ArrowRight: 1, ArrowLeft: VIEWS.length - 1}[event.key];
+        const step = {ArrowRight: 1, ArrowLeft: views.length - 1}[event.key];
         if (step === undefined)
             return;
-        const view = VIEWS[(VIEWS.indexOf(state.values.view) + step) % VIEWS.length];
+        const view = views[(views.indexOf(state.values.view) + step) % views.length];
         state.set({view});
         byId("tab-" + view).focus();
     });
@@ -39,8 +45,8 @@ export function listenToToolbar(state, actions)
             return;
         if (event.key === "/")
             search.focus();
-        else if (VIEWS[Number(event.key) - 1] !== undefined)
-            state.set({view: VIEWS[Number(event.key) - 1]});
+        else if (views[Number(event.key) - 1] !== undefined)
+            state.set({view: views[Number(event.key) - 1]});
         else
             return;
         event.preventDefault();
@@ -61,6 +67,6 @@ export function showToolbar(values, matched)
         tab.tabIndex = isShown ? 0 : -1;
         byId("view-" + view).hidden = !isShown;
     }
-    byId("zoom-out").hidden = values.view === "functions";
+    byId("zoom-out").hidden = values.view !== "flame" && values.view !== "sandwich";
     byId("root").parentElement.hidden = values.view !== "flame";
 }
