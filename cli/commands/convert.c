@@ -12,6 +12,7 @@
 #include "registry/registry.h"
 #include "report/files.h"
 #include "report/save.h"
+#include "source/embed.h"
 
 struct inputs {
     struct profile **profiles;
@@ -157,13 +158,14 @@ int command_convert(const struct options *options)
         return status;
     bool ok = inputs_load(options, &inputs, &err);
     if (ok && inputs.n == 1) {
-        ok = save(&outputs, inputs.profiles[0], &err);
+        ok = embed_sources(&inputs.profiles[0], options, &err) &&
+             save(&outputs, inputs.profiles[0], &err);
     } else if (ok) {
         struct profile *merged = NULL;
         struct format_notes notes = notes_to_stderr("merging");
         ok = profile_merge((const struct profile *const *)inputs.profiles, inputs.n, &notes,
                            &merged, &err) &&
-             save(&outputs, merged, &err);
+             embed_sources(&merged, options, &err) && save(&outputs, merged, &err);
         profile_destroy(merged);
     }
     return finish(&inputs, ok, &err);

@@ -14,6 +14,7 @@
 
 static bool has_source(const struct list *list, uint32_t function, bool *has, struct err *err)
 {
+    const struct profile *profile = list->input->profile;
     const char *search_path = list->options->values[OPTION_SOURCE_PATH];
     struct list_part part = {.rows = NULL};
     struct source source;
@@ -22,7 +23,7 @@ static bool has_source(const struct list *list, uint32_t function, bool *has, st
     while (ok && !*has && list_part_next(list, function, &part)) {
         if (part.rows[part.n - 1].key.line == 0)
             continue;
-        ok = source_init(&source, profile_text(list->input->profile, part.file), search_path, err);
+        ok = source_init(&source, profile, profile_text(profile, part.file), search_path, err);
         *has = ok && source.path[0] != '\0';
         source_deinit(&source);
     }

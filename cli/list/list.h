@@ -10,8 +10,8 @@
 #include "fold/summary.h"
 #include "list/list_code.h"
 #include "options/options.h"
+#include "source/source.h"
 #include "view/input.h"
-#include "view/source.h"
 
 struct list {
     const struct options *options;
@@ -49,9 +49,6 @@ bool list_part_next(const struct list *list, uint32_t function, struct list_part
 
 /* Whether any line of a function is known. */
 bool list_has_lines(const struct list *list, uint32_t function);
-
-/* Whether a source was changed after the run began, so that its lines may be others. */
-bool list_source_is_newer(const struct list *list, const struct source *source);
 
 struct json;
 

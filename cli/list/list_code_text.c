@@ -57,7 +57,7 @@ static void sources_deinit(struct sources *sources)
 static const struct source *source_for(struct printing *printing, struct text name, struct err *err)
 {
     struct sources *sources = printing->sources;
-    const struct options *options = printing->listing->list->options;
+    const struct list *list = printing->listing->list;
     for (size_t i = 0; i < sources->all.n; i++)
         if (text_equal(sources->names.items[i], name))
             return sources->all.items[i];
@@ -70,7 +70,10 @@ static const struct source *source_for(struct printing *printing, struct text na
     }
     source_vector_push(&sources->all, source);
     source_names_push(&sources->names, name);
-    return source_init(source, name, options->values[OPTION_SOURCE_PATH], err) ? source : NULL;
+    return source_init(source, list->input->profile, name,
+                       list->options->values[OPTION_SOURCE_PATH], err)
+               ? source
+               : NULL;
 }
 
 static void print_blanks(struct screen *screen, size_t n)

@@ -21,8 +21,9 @@ static bool json_part(const struct list *list, struct json *json, const struct l
                       struct err *err)
 {
     struct source source;
-    struct text file = profile_text(list->input->profile, part->file);
-    bool ok = source_init(&source, file, list->options->values[OPTION_SOURCE_PATH], err);
+    const struct profile *profile = list->input->profile;
+    struct text file = profile_text(profile, part->file);
+    bool ok = source_init(&source, profile, file, list->options->values[OPTION_SOURCE_PATH], err);
     json_object_begin(json);
     json_key(json, "file");
     json_text(json, file);
@@ -30,7 +31,7 @@ static bool json_part(const struct list *list, struct json *json, const struct l
         json_key(json, "source");
         json_cstring(json, source.path);
         json_key(json, "source_is_newer");
-        json_bool(json, list_source_is_newer(list, &source));
+        json_bool(json, source_is_newer(&source, profile));
     }
     json_key(json, "lines");
     json_array_begin(json);

@@ -60,9 +60,3 @@ bool list_has_lines(const struct list *list, uint32_t function)
             return true;
     return false;
 }
-
-bool list_source_is_newer(const struct list *list, const struct source *source)
-{
-    uint64_t start_ns = list->input->profile->start_realtime_ns;
-    return start_ns != 0 && source->mtime_ns > start_ns;
-}

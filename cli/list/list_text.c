@@ -149,7 +149,7 @@ static bool print_file(struct listing *listing, struct text recorded, uint32_t l
     if (last > source->lines.n)
         print_remark(screen, "another version: it has %zu lines, the one compiled %u or more",
                      source->lines.n, last);
-    else if (list_source_is_newer(listing->list, source))
+    else if (source_is_newer(source, listing->list->input->profile))
         print_remark(screen, "changed after the run began: its lines may be others by now");
     return true;
 }
@@ -181,7 +181,8 @@ static bool part_show(struct listing *listing, const struct list_part *part, uin
                       struct err *err)
 {
     const struct list *list = listing->list;
-    if (!source_init(&listing->source, profile_text(list->input->profile, part->file),
+    const struct profile *profile = list->input->profile;
+    if (!source_init(&listing->source, profile, profile_text(profile, part->file),
                      list->options->values[OPTION_SOURCE_PATH], err))
         return false;
     bool ok = part_print(listing, part, definition);

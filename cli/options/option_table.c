@@ -204,8 +204,12 @@ const struct option_row option_table[N_OPTIONS] = {
                     .help = "leave out branches of less than this of the tree"},
     [OPTION_SOURCE_PATH] = {.long_name = "source-path",
                             .argument = "DIRS",
-                            .commands = LIST,
+                            .commands = REPORT | CONVERT | LIST,
                             .help = "folders of sources, as DIR:DIR; else this folder"},
+    [OPTION_EMBED_SOURCE] = {.long_name = "embed-source",
+                             .environment = "SAMPLER_EMBED_SOURCE",
+                             .commands = RUN | REPORT | CONVERT,
+                             .help = "put the text of source files into the profile"},
     [OPTION_ASM] = {.long_name = "asm",
                     .commands = LIST,
                     .help = "instructions instead, with the line each is of"},
@@ -279,10 +283,8 @@ const struct command_row command_table[N_COMMANDS] = {
     [COMMAND_RUN] = {.name = "sampler-run",
                      .usage = "[--] COMMAND [ARG]...",
                      .about = "Run COMMAND and write a profile of where it spent its CPU time.",
-                     .examples =
-                         "  sampler-run ./app                     app.PID.folded and .sprofile\n"
-                         "  sampler-run -F 4999 -o hot.folded ./app --its-option\n"
-                         "  sampler-run --processes split -o %n.%p.folded make\n",
+                     .examples = "  sampler-run -F 4999 -o hot.folded ./app --its-option\n"
+                                 "  sampler-run --processes split -o %n.%p.folded make\n",
                      .least_operands = 1,
                      .ends_at_operand = true},
     [COMMAND_REPORT] = {.name = "report",

@@ -22,6 +22,7 @@
 #include "report/next_command.h"
 #include "report/progress.h"
 #include "report/save.h"
+#include "source/embed.h"
 
 #define MAX_WARNING_LINES 3
 #define MAX_NAMED_FILES 4
@@ -327,6 +328,7 @@ static bool write_merged(struct report *report, struct err *err)
     bool ok =
         build_profile(report->request->options, report->recordings.items, report->recordings.n,
                       report->request->cpu_ns, &profile, &report->account, err) &&
+        embed_sources(&profile, report->request->options, err) &&
         write_outputs(report, profile, &values, true, err);
     profile_destroy(profile);
     return ok;
@@ -347,7 +349,8 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
     bool ok = build_profile(report->request->options, report->recordings.items + first, n, 0,
                             &profile, &account, err);
     if (ok && profile != NULL && (is_main || account.all.n_samples > 0))
-        ok = write_outputs(report, profile, &values, is_main, err);
+        ok = embed_sources(&profile, report->request->options, err) &&
+             write_outputs(report, profile, &values, is_main, err);
     profile_destroy(profile);
     ok = ok && (account_add(&report->account, &account) || err_fail_memory(err));
     account_deinit(&account);

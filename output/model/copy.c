@@ -184,3 +184,15 @@ bool profile_builder_like(const struct profile *in, struct profile_builder **out
     *out = builder;
     return true;
 }
+
+void profile_builder_fill(struct profile_builder *builder, const struct profile *in)
+{
+    for (size_t i = 0; i < in->n_samples; i++) {
+        uint64_t values[PROFILE_MAX_KINDS] = {0};
+        for (uint32_t kind = 0; kind < in->n_kinds; kind++)
+            values[kind] = profile_value(in, i, kind);
+        profile_add_sample(builder, &in->samples[i], values);
+    }
+    for (uint32_t id = 1; id < in->n_spans; id++)
+        profile_add_span(builder, &in->spans[id]);
+}

@@ -39,4 +39,7 @@ void profile_copy_scalars(struct profile_builder *builder, const struct profile 
 MUST_CHECK bool profile_builder_like(const struct profile *in, struct profile_builder **out,
                                      struct err *err);
 
+/* Adds these, too. */
+void profile_builder_fill(struct profile_builder *builder, const struct profile *in);
+
 #endif

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "alloc_fault.h"
+#include "source/source.h"
 #include "unit.h"
-#include "view/source.h"
 
 static char path[] = "/tmp/test_source.XXXXXX";
 
@@ -36,7 +36,7 @@ static struct source open_it(void)
 {
     struct source source;
     struct err err = ERR_INIT;
-    assert_true(source_init(&source, text_make(path), NULL, &err));
+    assert_true(source_init(&source, NULL, text_make(path), NULL, &err));
     return source;
 }
 
@@ -81,7 +81,7 @@ static void odd_paths_are_not_found(void **state)
     for (size_t i = 0; i < N_ELEMENTS(paths); i++) {
         struct source source;
         struct err err = ERR_INIT;
-        assert_true(source_init(&source, paths[i], i % 2 == 0 ? NULL : "/:::/tmp:", &err));
+        assert_true(source_init(&source, NULL, paths[i], i % 2 == 0 ? NULL : "/:::/tmp:", &err));
         assert_string_equal(source.path, "");
         source_deinit(&source);
     }
@@ -105,7 +105,7 @@ static void failing_allocations_are_reported(void **state)
         struct source source;
         struct err err = ERR_INIT;
         alloc_fault_arm(n);
-        bool ok = source_init(&source, text_make(path), "/nowhere", &err);
+        bool ok = source_init(&source, NULL, text_make(path), "/nowhere", &err);
         fired = alloc_fault_fired();
         assert_int_equal(ok, !fired);
         assert_true(ok || err.code == ERR_MEMORY);

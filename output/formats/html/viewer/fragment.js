@@ -6,7 +6,7 @@ import {INITIAL} from "./state.js";
 const NS_PER_S = 1e9;
 /** @type {{[key: string]: (string | boolean)[]}} */
 const WORDS = {
-    view: ["flame", "functions", "sandwich", "timeline"],
+    view: ["flame", "functions", "sandwich", "timeline", "source"],
     color: ["module", "function", "kind"],
     rootAtBottom: [false, true],
     wholeNames: [false, true],
@@ -17,7 +17,7 @@ const ADDRESS_KEYS = {
     wholeNames: "whole-names"
 };
 /** Keys of the state that are any text. */
-const TEXTS = ["search", "thread", "process", "label"];
+const TEXTS = ["search", "thread", "process", "label", "file"];
 const SORTS = /^-?(self|total|name|module|place)$/;
 
 /**
@@ -37,6 +37,8 @@ export function writeFragment(values, numbered)
     for (const key of [...Object.keys(WORDS), ...TEXTS, "sort"])
         if (values[key] !== INITIAL[key])
             words.set(ADDRESS_KEYS[key] || key, String(values[key]));
+    if (values.line !== 0)
+        words.set("line", String(values.line));
     if (values.fromNs !== 0)
         words.set("from", secondsOf(values.fromNs));
     if (values.toNs !== Infinity)
@@ -67,6 +69,8 @@ export function readFragment(fragment, numbered)
     const from = seconds(words.get("from"), 0), to = seconds(words.get("to"), Infinity);
     if (from < to) // not of "1.2.3" either, which is no number
         Object.assign(found, {fromNs: from, toNs: to});
+    if (/^\d{1,9}$/.test(words.get("line") || ""))
+        found.line = Number(words.get("line"));
     if (SORTS.test(words.get("sort") || ""))
         found.sort = words.get("sort");
     for (const [key, those] of Object.entries(numbered))

@@ -6,13 +6,14 @@ import {readSprofile} from "./data/sprofile.js";
 import {readFragment, writeFragment} from "./fragment.js";
 import {SceneMaker} from "./scene.js";
 import {INITIAL, State} from "./state.js";
-import {describeBox, describeFunction, make, showDetails} from "./views/details.js";
+import {describeBox, describeFunction, make, makeButton, showDetails} from "./views/details.js";
 import {listenToFilters, showFilters} from "./views/filters.js";
 import {FlameGraph} from "./views/flame.js";
 import {showAccount, showLegend} from "./views/header.js";
 import {HeatMap} from "./views/heat_map.js";
 import {Overview} from "./views/overview.js";
 import {Sandwich} from "./views/sandwich.js";
+import {SourceView} from "./views/source.js";
 import {FunctionTable} from "./views/table.js";
 import {threadWords, Timeline} from "./views/timeline.js";
 import {listenToToolbar, showToolbar} from "./views/toolbar.js";
@@ -21,11 +22,11 @@ import {Tooltip} from "./views/tooltip.js";
 const HINTS = {
     flame:
         "Click a box to zoom, drag to move, Ctrl + wheel to zoom in and out, double-click for callers " +
-            "and callees. Keys: / search, 1 to 4 views, arrows walk, Enter zooms, c callers and callees, " +
-            "Escape shows all.",
+            "and callees. Keys: / search, digits change the view, arrows walk, Enter zooms, c callers and " +
+            "callees, s source, Escape shows all.",
     functions:
         "Click a heading to sort, double-click a function for its callers and callees. Keys: / " +
-            "search, 1 to 4 views, arrows walk, Enter callers and callees.",
+            "search, digits change the view, arrows walk, Enter or c callers and callees, s source.",
     sandwich:
         "Above: through whom its time came. Below: where its time went. Double-click a box to look at " +
             "that function instead. Keys are those of the flame graph.",
@@ -33,6 +34,10 @@ const HINTS = {
         "Drag over a span of time to look at that alone in every view, double-click a thread for it alone. " +
             "Keys: arrows walk from thread to thread and move the span, + and - narrow and widen it, Enter one " +
             "thread, Escape all.",
+    source:
+        "Self is what a line took itself, total what it took with all it called. Click a line for the function " +
+            "it is of, double-click it for that function's callers and callees. Keys: arrows walk from line to line, " +
+            "Enter callers and callees.",
 };
 
 /** @returns {any} the element, which the page has */
@@ -70,6 +75,11 @@ class App {
             open: (fn) => this.open(fn),
             sort: (how) => this.state.set({sort: how}),
         });
+        this.source = new SourceView(byId("view-source"), {
+            choose: (file) => this.state.set({file, line: 0}),
+            select: (fn, details) => this.showDetailsOf(fn, details),
+            open: (fn) => this.open(fn),
+        });
         const selectSpan = (fromNs, toNs) => this.selectSpan(fromNs, toNs);
         const point = (details, x, y) => this.point(details, x, y);
         this.overview = new Overview(byId("overview"), {selectSpan});
@@ -97,7 +107,7 @@ class App {
         this.darkMedia.addEventListener("change", () => this.draw());
         window.addEventListener("hashchange", () => this.goToAddress());
         listenToToolbar(this.state, {
-            hasTimes: this.maker.whole !== null,
+            isThere: (view) => this.isThere(view),
             showAll: () => this.shownGraphs().forEach((graph) => graph.zoomOut()),
         });
         listenToFilters(this.state, this.maker);
@@ -119,14 +129,20 @@ class App {
         history.replaceState(null, "", fragment === "" ? location.pathname : "#" + fragment);
     }
 
-    /** Addresses may be those of other profiles: one without times has no span of it and no timeline. */
+    isThere(view)
+    {
+        return view === "timeline" ? this.maker.whole !== null
+               : view === "source" ? this.maker.lines.n > 1
+                                   : true;
+    }
+
+    /** Addresses may be those of other profiles: one without times has no span of it. */
     readAddress()
     {
         const values = readFragment(location.hash.slice(1), this.numbered);
-        if (this.maker.whole !== null)
-            return values;
-        const view = values.view === "timeline" ? INITIAL.view : values.view;
-        return {...values, view, fromNs: INITIAL.fromNs, toNs: INITIAL.toNs};
+        const view = this.isThere(values.view) ? values.view : INITIAL.view;
+        const {fromNs, toNs} = this.maker.whole === null ? INITIAL : values;
+        return {...values, view, fromNs, toNs};
     }
 
     goToAddress()
@@ -154,6 +170,8 @@ class App {
             this.table.show(scene, values.sort);
         else if (values.view === "sandwich")
             this.sandwich.show(scene, values.subject || heaviest(scene.sums.self));
+        else if (values.view === "source")
+            this.source.show(scene, values);
         else if (scene.activity !== null) {
             this.heatMap.show(scene);
             this.timeline.show(scene);
@@ -212,11 +230,20 @@ class App {
         byId("callees").focus();
     }
 
+    /** Shows where a function is defined. */
+    openSource(fn)
+    {
+        const {functions, texts} = this.profile;
+        this.state.set(
+            {view: "source", file: texts.get(functions.file[fn]), line: functions.line[fn]});
+    }
+
     showDetailsOf(fn, details)
     {
-        const button = make("button", "", "Callers and callees");
-        button.addEventListener("click", () => this.open(fn));
-        showDetails(byId("details"), details, button);
+        const buttons = [makeButton("Callers and callees", "c", () => this.open(fn))];
+        if (this.profile.functions.file[fn] !== 0 && this.isThere("source"))
+            buttons.push(makeButton("Source", "s", () => this.openSource(fn)));
+        showDetails(byId("details"), details, ...buttons);
     }
 
     /* ---- time and threads -------------------------------------------------------------------- */
@@ -247,8 +274,7 @@ class App {
     showDetailsOfThread(thread)
     {
         const {threads, processes} = this.profile, process = threads.process[thread];
-        const button = make("button", "", "This thread alone");
-        button.addEventListener("click", () => this.filterThread(thread));
+        const button = makeButton("This thread alone", "t", () => this.filterThread(thread));
         showDetails(byId("details"), {
             name: threadWords(this.profile, thread),
             numbers: [],

@@ -5,6 +5,7 @@
 import {samplesOfThreads, wholeSpan} from "./data/activity.js";
 import {EVERYTHING, listChoices, sampleFilter} from "./data/filter.js";
 import {layOut} from "./data/layout.js";
+import {listLines} from "./data/lines.js";
 import {weighStacks} from "./data/profile.js";
 import {matchedStacks, matchedWeight, searchFunctions, searchPattern} from "./data/search.js";
 import {growTree, sumFunctions, weighTree} from "./data/tree.js";
@@ -16,13 +17,14 @@ import {shortName} from "./words/names.js";
  * @typedef {object} Scene
  * @property {import("./data/profile.js").Profile} profile
  * @property {import("./data/filter.js").Filter} filter  which part of the profile the rest is about
- * @property {{all: number, idle: number}} weighed
+ * @property {{all: number, idle: number, weights: Float64Array}} weighed  weights by stack
  * @property {import("./data/layout.js").Layout} layout       of the whole call tree
  * @property {{self: Float64Array, total: Float64Array}} sums  by function
  * @property {(weight: number) => string} format
  * @property {import("./views/color.js").Coloring} coloring
  * @property {Uint8Array | null} matches     by function; null: nothing is looked for
  * @property {string} matched                what the search found, in words
+ * @property {import("./data/lines.js").Lines} lines     of source
  * @property {import("./data/activity.js").Activity | null} activity  null: the profile has no times
  * @property {(fn: number) => string} nameOf  as it is displayed: short or whole
  */
@@ -52,6 +54,7 @@ export class SceneMaker {
         this.tree = growTree(profile);
         this.whole = wholeSpan(profile);
         this.choices = listChoices(profile);
+        this.lines = listLines(profile);
         this.firstSample = samplesOfThreads(profile);
         this.summed = new Kept();
         this.coloring = new Kept();
@@ -83,7 +86,16 @@ export class SceneMaker {
         const key = JSON.stringify([timeless, state.color, theme, state.search]);
         const activity =
             this.activity.get(key, () => this.makeActivity(key, timeless, coloring, found.matches));
-        return {profile, filter, ...summed, coloring, ...found, activity, nameOf};
+        return {
+            profile,
+            filter,
+            ...summed,
+            coloring,
+            ...found,
+            lines: this.lines,
+            activity,
+            nameOf
+        };
     }
 
     /** @param {import("./data/filter.js").Filter} filter */

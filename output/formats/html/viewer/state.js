@@ -11,7 +11,7 @@
 
 import {EVERYTHING} from "./data/filter.js";
 
-/** @typedef {"flame" | "functions" | "sandwich" | "timeline"} ViewName */
+/** @typedef {"flame" | "functions" | "sandwich" | "timeline" | "source"} ViewName */
 
 /**
  * @typedef {import("./data/filter.js").Filter & Shown} ViewState
@@ -25,6 +25,8 @@ import {EVERYTHING} from "./data/filter.js";
  * @property {"auto" | "light" | "dark"} theme
  * @property {string} sort     of the table: the column's word, with "-" in front the other way round
  * @property {number} subject  function whose callers and callees are shown, 0: none chosen
+ * @property {string} file     of source, "": the heaviest
+ * @property {number} line     of it, 0: the heaviest
  * @property {number} zoomed   node of the call tree that the flame graph is zoomed to, 0: all
  */
 
@@ -39,6 +41,8 @@ export const INITIAL = {
     theme: "auto",
     sort: "self",
     subject: 0,
+    file: "",
+    line: 0,
     zoomed: 0,
 };
 

@@ -85,6 +85,13 @@ export class Profile {
         return this.texts.get(this.processes.name[id]);
     }
 
+    /** The text of a source file, null: it was not embedded (output/model/sources.h). */
+    sourceText(path)
+    {
+        const text = this.metadata.get("source:" + path);
+        return text === undefined ? null : text;
+    }
+
     isIdle(stack)
     {
         return (this.frames.flags[this.stacks.frame[stack]] & FRAME.IDLE) !== 0;

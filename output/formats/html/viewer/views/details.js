@@ -67,6 +67,27 @@ export function showDetails(element, details, ...before)
     element.replaceChildren(...before, name, numbers, ...places);
 }
 
+/** One of the panel's. @param {string} words @param {string} key  presses it, anywhere in the page */
+export function makeButton(words, key, press)
+{
+    const button = make("button", "", words);
+    button.title = "key " + key;
+    button.setAttribute("aria-keyshortcuts", key);
+    button.addEventListener("click", press);
+    return button;
+}
+
+/** Whether the panel has one of that key. @param {string} key @returns {boolean} */
+export function pressButton(element, key)
+{
+    for (const button of element.querySelectorAll("button"))
+        if (button.getAttribute("aria-keyshortcuts") === key) {
+            button.click();
+            return true;
+        }
+    return false;
+}
+
 /** @returns {HTMLElement} */
 export function make(tag, className, text)
 {

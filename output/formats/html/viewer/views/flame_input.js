@@ -69,7 +69,6 @@ export function listenToKeys(graph)
         ArrowRight: () => walk(graph, "next"),
         ArrowLeft: () => walk(graph, "previous"),
         Enter: () => graph.zoomTo(graph.selected),
-        c: () => graph.actions.open(graph.selected),
         Escape: () => graph.zoomOut(),
         Home: () => {
             graph.walkTo(0);

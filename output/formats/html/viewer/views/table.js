@@ -7,6 +7,7 @@ import {baseName} from "../data/path.js";
 import {percent} from "../words/format.js";
 
 import {make} from "./details.js";
+import {listenToRows} from "./rows.js";
 
 const FIRST_ROWS = 200; // then as many again, so that the browser lays out few times
 const COLUMNS = [
@@ -41,10 +42,12 @@ export class FunctionTable {
         for (const column of COLUMNS)
             this.head.append(this.makeHeading(column));
         scroller.addEventListener("scroll", () => this.fill());
-        this.body.addEventListener("click", (event) => this.onClick(event));
-        this.body.addEventListener("dblclick", (event) => this.open(event.target));
-        this.body.addEventListener("focusin", (event) => this.onFocus(event));
-        this.body.addEventListener("keydown", (event) => this.onKey(event));
+        const fnOf = (row) => Number(row.dataset.fn);
+        listenToRows(this.body, {
+            select: (row) => actions.select(fnOf(row)),
+            open: (row) => actions.open(fnOf(row)),
+            walked: () => this.fill(),
+        });
     }
 
     makeHeading({key, title, span})
@@ -121,52 +124,6 @@ export class FunctionTable {
                    make("td", "number", percent(sums.total[fn], weighed.all)),
                    make("td", "number", format(sums.total[fn])), name, moduleCell, placeCell);
         return row;
-    }
-
-    /** Number of the function of the row around an element, -1: there is none. */
-    functionAt(element)
-    {
-        const row = element instanceof Element ? element.closest("tr") : null;
-        return row === null ? -1 : Number(row.dataset.fn);
-    }
-
-    onClick(event)
-    {
-        const row = event.target.closest("tr");
-        if (row !== null && String(window.getSelection()) === "")
-            row.focus();
-    }
-
-    onFocus(event)
-    {
-        for (const row of this.body.querySelectorAll("[aria-selected]"))
-            row.removeAttribute("aria-selected");
-        event.target.setAttribute("aria-selected", "true");
-        this.actions.select(this.functionAt(event.target));
-    }
-
-    open(element)
-    {
-        const fn = this.functionAt(element);
-        if (fn >= 0)
-            this.actions.open(fn);
-    }
-
-    onKey(event)
-    {
-        const row = event.target.closest("tr");
-        const to = event.key === "ArrowDown" ? row.nextElementSibling
-                   : event.key === "ArrowUp" ? row.previousElementSibling
-                   : event.key === "Home"    ? this.body.firstElementChild
-                                             : null;
-        if (event.key === "Enter")
-            this.open(row);
-        else if (to !== null)
-            to.focus();
-        else
-            return;
-        this.fill();
-        event.preventDefault();
     }
 }
 

@@ -1,5 +1,6 @@
 /* toolbar.js - which view, what is searched for, and how things look: controls that change the state
  * and show it. */
+import {pressButton} from "./details.js";
 
 /** @returns {any} the element, which the page has */
 const byId = (id) => document.getElementById(id);
@@ -13,16 +14,17 @@ const CHOICES = [
     ["theme", "theme", {auto: "auto", light: "light", dark: "dark"}],
 ];
 const VIEWS = /** @type {import("../state.js").ViewName[]} */ (
-    ["flame", "functions", "sandwich", "timeline"]);
+    ["flame", "functions", "sandwich", "timeline", "source"]);
 
 /**
  * @param {import("../state.js").State} state
- * @param {{hasTimes: boolean, showAll: () => void}} about
+ * @param {{isThere: (view: import("../state.js").ViewName) => boolean, showAll: () => void}} about
  */
-export function listenToToolbar(state, {hasTimes, showAll})
+export function listenToToolbar(state, {isThere, showAll})
 {
-    const views = VIEWS.filter((view) => view !== "timeline" || hasTimes);
-    byId("tab-timeline").hidden = !hasTimes;
+    const views = VIEWS.filter(isThere);
+    for (const view of VIEWS)
+        byId("tab-" + view).hidden = !isThere(view);
     const search = byId("search");
     search.addEventListener("input", () => state.set({search: search.value}));
     for (const [id, key, values] of CHOICES)
@@ -47,7 +49,8 @@ export function listenToToolbar(state, {hasTimes, showAll})
             search.focus();
         else if (views[Number(event.key) - 1] !== undefined)
             state.set({view: views[Number(event.key) - 1]});
-        else
+        else if (event.target instanceof HTMLSelectElement || // its letters choose
+                 !pressButton(byId("details"), event.key))
             return;
         event.preventDefault();
     });

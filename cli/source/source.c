@@ -1,5 +1,5 @@
 /* source.c - see source.h. */
-#include "view/source.h"
+#include "source/source.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,32 +8,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/sources.h"
+
 #define MOST_BYTES ((off_t)256 << 20)
 #define NS_PER_S UINT64_C(1000000000)
+
+static bool lines_split(struct source *source, struct err *err)
+{
+    struct text text = source->text;
+    for (size_t begin = 0; begin < text.length;) {
+        const char *at = text.bytes + begin;
+        const char *end = memchr(at, '\n', text.length - begin);
+        size_t length = end == NULL ? text.length - begin : (size_t)(end - at);
+        bool has_return = length > 0 && at[length - 1] == '\r';
+        text_lines_push(&source->lines, (struct text){.bytes = at, .length = length - has_return});
+        begin += length + 1;
+    }
+    return !source->lines.no_memory || err_fail_memory(err);
+}
 
 /* A file that shrinks meanwhile ends early. */
 static bool bytes_read(int fd, size_t n, struct source *source, struct err *err)
 {
     size_t n_read = 0;
     source->bytes = malloc(n + 1);
-    if (source->bytes == NULL) {
-        err_fail_memory(err);
-        return false;
-    }
+    if (source->bytes == NULL)
+        return err_fail_memory(err);
     for (ssize_t got = 1; n_read < n && got > 0; n_read += got > 0 ? (size_t)got : 0)
         got = read(fd, source->bytes + n_read, n - n_read);
-    for (size_t begin = 0; begin < n_read;) {
-        const char *at = source->bytes + begin;
-        const char *end = memchr(at, '\n', n_read - begin);
-        size_t length = end == NULL ? n_read - begin : (size_t)(end - at);
-        bool has_return = length > 0 && at[length - 1] == '\r';
-        text_lines_push(&source->lines, (struct text){.bytes = at, .length = length - has_return});
-        begin += length + 1;
-    }
-    if (!source->lines.no_memory)
-        return true;
-    err_fail_memory(err);
-    return false;
+    source->text = (struct text){.bytes = source->bytes, .length = n_read};
+    return lines_split(source, err);
 }
 
 /* Reads `path` if it is a file to be read; a device or a pipe is not opened for good. */
@@ -90,8 +94,17 @@ static bool folders_try(const char *folders, const char *recorded, struct source
     return ok;
 }
 
-bool source_init(struct source *source, struct text recorded, const char *search_path,
-                 struct err *err)
+static bool profile_try(const struct profile *profile, struct text recorded, const char *path,
+                        struct source *source, struct err *err)
+{
+    if (profile == NULL || !profile_source(profile, recorded, &source->text))
+        return true;
+    snprintf(source->path, sizeof source->path, "%s", path);
+    return lines_split(source, err);
+}
+
+bool source_init(struct source *source, const struct profile *profile, struct text recorded,
+                 const char *search_path, struct err *err)
 {
     char path[PATH_MAX];
     *source = (struct source){.bytes = NULL};
@@ -102,10 +115,17 @@ bool source_init(struct source *source, struct text recorded, const char *search
     path[recorded.length] = '\0';
     bool ok = search_path == NULL || folders_try(search_path, path, source, err);
     if (ok && source->path[0] == '\0')
+        ok = profile_try(profile, recorded, path, source, err);
+    if (ok && source->path[0] == '\0')
         ok = path_try(path, source, err);
     if (ok && source->path[0] == '\0' && search_path == NULL)
         ok = folder_try("", 0, path, source, err);
     return ok;
+}
+
+bool source_is_newer(const struct source *source, const struct profile *profile)
+{
+    return profile->start_realtime_ns != 0 && source->mtime_ns > profile->start_realtime_ns;
 }
 
 void source_deinit(struct source *source)
