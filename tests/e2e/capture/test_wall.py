@@ -42,7 +42,7 @@ def shares(_scratch):
     for _ in range(2):
         result, profile, explained_s, elapsed_s = wall(["-F", str(HZ)], [test_program("clock_work"), "shares", "0", "3"])
         truth = json.loads(result.stdout)
-        waited_s = truth.pop("waited")
+        waited_s += truth.pop("waited")
         check_sum(explained_s, elapsed_s, 3)
         check(elapsed_s >= 9, "three threads of 3 s, but only %.2f s", elapsed_s)
         for name, seconds in truth.items():
