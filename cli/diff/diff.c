@@ -10,14 +10,6 @@
 #include "report/files.h"
 #include "view/rows_by.h"
 
-static const struct profile **profiles_of(const struct diff *diff)
-{
-    const struct profile **profiles = calloc(diff->n_loaded, sizeof(struct profile *));
-    for (size_t i = 0; profiles != NULL && i < diff->n_loaded; i++)
-        profiles[i] = diff->inputs[i].profile;
-    return profiles;
-}
-
 static struct diff_verdict verdict_of(const struct changes *changes)
 {
     struct diff_verdict verdict = {0};
@@ -32,17 +24,10 @@ static struct diff_verdict verdict_of(const struct changes *changes)
 static bool changes_make(struct diff *diff, struct err *err)
 {
     struct format_notes notes = notes_to_stderr("diff");
-    const struct profile **profiles = profiles_of(diff);
+    const struct profile **profiles = diff_profiles(diff);
     if (profiles == NULL)
         return err_fail_memory(err);
-    const struct changes_request request = {.before = profiles,
-                                            .after = profiles + diff->sides.n_before,
-                                            .n_before = diff->sides.n_before,
-                                            .n_after = diff->sides.n_after,
-                                            .by = diff->by,
-                                            .by_total = diff->by_total,
-                                            .is_normalized =
-                                                options_flag(diff->options, OPTION_NORMALIZE)};
+    const struct changes_request request = diff_request(diff, profiles);
     bool ok = changes_init(&diff->changes, &request, &notes, err);
     free(profiles);
     if (ok)

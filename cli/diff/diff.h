@@ -34,7 +34,13 @@ MUST_CHECK bool diff_print_json(const struct diff *diff, struct err *err);
 /* Whether each -o is a file for two numbers of each stack. ERR_USAGE if not. */
 MUST_CHECK bool diff_outputs_check(const struct options *options, struct err *err);
 
-/* Stack by stack, to every -o. ERR_USAGE where a side has several runs. */
+/* What is compared, by the command's options; `profiles` are diff_profiles. */
+struct changes_request diff_request(const struct diff *diff, const struct profile **profiles);
+
+/* Of all inputs; the caller frees it. NULL when out of memory. */
+const struct profile **diff_profiles(const struct diff *diff);
+
+/* Stack by stack, to every -o. ERR_USAGE where a side has several runs, and the format takes one. */
 MUST_CHECK bool diff_save(const struct diff *diff, struct err *err);
 
 #endif

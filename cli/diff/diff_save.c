@@ -1,5 +1,9 @@
-/* diff_save.c - `sampler diff -o`: both profiles side by side for viewers of flame graphs
- * (output/fold/diff.h). Most formats cannot hold two numbers of each stack. */
+/* diff_save.c - `sampler diff -o`: before and after side by side, for viewers of flame graphs. Most formats cannot hold
+ * two numbers of each stack. A folded file holds the names of two runs as they are (fold/diff.h); all others functions
+ * matched as on the terminal, and what is chance (compare/side_by_side.h). */
+#include <stdlib.h>
+
+#include "compare/side_by_side.h"
 #include "diff/diff.h"
 #include "fold/diff.h"
 #include "formats/folded/folded.h"
@@ -15,7 +19,8 @@ static const struct format *output_format(const char *path, struct err *err)
     if (format != NULL && format->write != NULL && (format->keeps & KEEPS_ALL_KINDS) != 0)
         return format;
     err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
-             "%.100s: not a file for two numbers of each stack; take FILE.diff.folded", path);
+             "%.100s: not a file for two numbers of each stack; take FILE.html or FILE.diff.folded",
+             path);
     return NULL;
 }
 
@@ -27,32 +32,61 @@ bool diff_outputs_check(const struct options *options, struct err *err)
     return ok;
 }
 
-static bool outputs_write(const struct options *options, const struct profile *profile,
-                          struct err *err)
+/* Names as they are, or functions that are matched: NULL until an output asks for it. */
+struct both {
+    struct profile *folded;
+    struct profile *matched;
+};
+
+static bool folded_make(const struct diff *diff, struct profile **out, struct err *err)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < options->n_outputs; i++) {
-        struct save_request request = {.profile = profile,
-                                       .options = options,
-                                       .path = options->outputs[i],
-                                       .format = output_format(options->outputs[i], err)};
-        ok = request.format != NULL && profile_save(&request, err);
-    }
+    struct format_options format_options = format_options_from(diff->options);
+    struct format_notes notes = notes_to_stderr("diff");
+    if (diff->sides.n_before != 1 || diff->sides.n_after != 1)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "a .diff.folded file is one run beside one other; several runs of a side "
+                        "can be an .html file, or compared without -o");
+    return profile_diff(diff->inputs[0].profile, diff->inputs[1].profile, format_options.count_ns,
+                        &notes, out, err);
+}
+
+static bool matched_make(const struct diff *diff, struct profile **out, struct err *err)
+{
+    struct format_notes notes = notes_to_stderr("diff");
+    const struct profile **profiles = diff_profiles(diff);
+    if (profiles == NULL)
+        return err_fail_memory(err);
+    struct changes_request request = diff_request(diff, profiles);
+    request.by = SUMMARY_BY_FUNCTION;
+    request.scope = ROWS_OF_TREE;
+    bool ok =
+        profile_side_by_side(&request, (const char *const *)diff->sides.paths, &notes, out, err);
+    free(profiles);
     return ok;
+}
+
+static bool output_write(const struct diff *diff, const char *path, struct both *both,
+                         struct err *err)
+{
+    struct save_request request = {
+        .options = diff->options, .path = path, .format = output_format(path, err)};
+    if (request.format == NULL)
+        return false;
+    bool is_folded = request.format == &format_diff_folded;
+    struct profile **profile = is_folded ? &both->folded : &both->matched;
+    if (*profile == NULL && !(is_folded ? folded_make : matched_make)(diff, profile, err))
+        return false;
+    request.profile = *profile;
+    return profile_save(&request, err);
 }
 
 bool diff_save(const struct diff *diff, struct err *err)
 {
-    struct format_options format_options = format_options_from(diff->options);
-    struct format_notes notes = notes_to_stderr("diff");
-    struct profile *both = NULL;
-    if (diff->sides.n_before != 1 || diff->sides.n_after != 1)
-        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
-                        "-o writes one run beside one other; several runs of a side are compared "
-                        "without it");
-    bool ok = profile_diff(diff->inputs[0].profile, diff->inputs[1].profile,
-                           format_options.count_ns, &notes, &both, err) &&
-              outputs_write(diff->options, both, err);
-    profile_destroy(both);
+    struct both both = {.folded = NULL};
+    bool ok = true;
+    for (size_t i = 0; ok && i < diff->options->n_outputs; i++)
+        ok = output_write(diff, diff->options->outputs[i], &both, err);
+    profile_destroy(both.folded);
+    profile_destroy(both.matched);
     return ok;
 }

@@ -306,7 +306,7 @@ const struct command_row command_table[N_COMMANDS] = {
                       .examples =
                           "  sampler diff old.sprofile new.sprofile\n"
                           "  sampler diff old*.sprofile --against new*.sprofile   several runs\n"
-                          "  sampler diff old.folded new.folded -o change.diff.folded\n",
+                          "  sampler diff old.sprofile new.sprofile -o change.html   to look at\n",
                       .least_operands = 2},
     [COMMAND_TOP] = {.name = "top",
                      .usage = "[FILE]...",

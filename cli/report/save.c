@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "compare/side_by_side.h"
+#include "fold/diff.h"
+#include "formats/html/html.h"
 #include "model/convert.h"
 #include "options/pattern.h"
 #include "registry/losses.h"
@@ -158,19 +161,29 @@ static bool save_threads(const struct save_request *request, const struct profil
     return ok;
 }
 
+/* A page shows two numbers of a stack with what of them is chance. `*made`: the caller's, or NULL. */
+static bool with_changes(const struct save_request *request, const struct format_notes *notes,
+                         struct profile **made, struct err *err)
+{
+    const struct profile *profile = request->profile;
+    return request->format != &format_html || !profile_is_diff(profile) ||
+           profile_is_side_by_side(profile) || profile_diff_side_by_side(profile, notes, made, err);
+}
+
 bool profile_save(const struct save_request *request, struct err *err)
 {
     struct heard heard = {.length = 0};
     struct profile *made = NULL;
     const struct profile *samples = request->profile;
-    bool ok;
     const struct format_notes notes = {.note = hear, .context = &heard};
     losses_note(request->profile, request->format, &notes);
-    if (request->format->is_one_thread)
+    bool ok = with_changes(request, &notes, &made, err);
+    if (ok && request->format->is_one_thread)
         ok = profile_with_samples(request->profile, &samples, &made, err) &&
              save_threads(request, samples, &heard, err);
-    else
-        ok = write_file(request, request->profile, 0, request->path, &heard, err);
+    else if (ok)
+        ok = write_file(request, made != NULL ? made : request->profile, 0, request->path, &heard,
+                        err);
     profile_destroy(made);
     if (ok && heard.length > 0 && !options_flag(request->options, OPTION_QUIET))
         fprintf(stderr, "sampler: %s: %s\n", request->path, heard.text);

@@ -145,7 +145,7 @@ static bool samples_add(struct comparison *comparison, enum side side,
     struct row_names *names = comparison->changes->names;
     struct row_sets *sets = NULL;
     struct run_weights weights;
-    if (!row_sets_create(names, samples, request->by, request->by_total, &sets, err))
+    if (!row_sets_create(names, samples, request->by, request->scope, &sets, err))
         return false;
     uint32_t n_rows = row_names_count(names);
     struct fold_unit unit = fold_unit_choose(samples, !comparison->as_counts);
@@ -300,6 +300,7 @@ static struct change change_make(const struct comparison *comparison, uint32_t r
 {
     const struct row_sums *sums = &comparison->rows.items[row];
     struct change change = {
+        .row = row,
         .origin = row_names_origin(comparison->changes->names, row),
         .before = mean_of(comparison, sums, BEFORE),
         .after = mean_of(comparison, sums, AFTER),

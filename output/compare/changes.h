@@ -27,6 +27,7 @@
 #include "model/notes.h"
 
 struct change {
+    uint32_t row;             /* of `names`; 0: the whole                 */
     struct row_origin origin; /* of a run after, if one has the row       */
     double before;
     double after;
@@ -40,7 +41,7 @@ struct changes_request {
     size_t n_before; /* >= 1 */
     size_t n_after;  /* >= 1 */
     enum summary_by by;
-    bool by_total;      /* compare what rows took with all they called */
+    enum row_scope scope;
     bool is_normalized; /* as if each run had taken as long as those before on average */
 };
 

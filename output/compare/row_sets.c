@@ -7,6 +7,9 @@
 
 #include "arena.h"
 #include "compare/same_name.h"
+#include "map.h"
+
+#define AT_LEAF UINT64_MAX
 
 VECTOR_DEFINE(row_origins, struct row_origin)
 VECTOR_DEFINE(row_stamps, uint64_t)
@@ -14,6 +17,8 @@ VECTOR_DEFINE(row_stamps, uint64_t)
 struct row_names {
     struct arena *arena;
     struct intern *texts;
+    struct ids named;           /* rows by text                                         */
+    struct map others;          /* rows by (parent path or AT_LEAF, row of the name)    */
     struct row_origins origins; /* by row */
     struct row_stamps stamps;   /* by row */
     uint64_t last_stamp;
@@ -23,9 +28,10 @@ struct row_names {
 struct row_sets {
     const struct profile *profile;
     enum summary_by by;
-    bool by_total;
+    enum row_scope scope;
     uint64_t *lists;         /* by stack, or by thread: where its list is; 0 = none */
     uint32_t *rows_of_frame; /* 0 = not asked yet */
+    uint32_t *paths;         /* ROWS_OF_TREE: by stack; of the empty one 0 */
     struct ids lists_of_all;
 };
 
@@ -36,8 +42,8 @@ bool row_names_create(struct row_names **out, struct err *err)
         return err_fail_memory(err);
     names->arena = arena_create();
     names->texts = names->arena == NULL ? NULL : intern_create(names->arena);
-    if (names->texts == NULL || !row_origins_extend(&names->origins, 1) ||
-        !row_stamps_extend(&names->stamps, 1)) {
+    if (names->texts == NULL || !ids_push(&names->named, 0) ||
+        !row_origins_extend(&names->origins, 1) || !row_stamps_extend(&names->stamps, 1)) {
         row_names_destroy(names);
         return err_fail_memory(err);
     }
@@ -51,6 +57,8 @@ void row_names_destroy(struct row_names *names)
         return;
     intern_destroy(names->texts);
     arena_destroy(names->arena);
+    ids_deinit(&names->named);
+    map_deinit(&names->others);
     row_origins_deinit(&names->origins);
     row_stamps_deinit(&names->stamps);
     chars_deinit(&names->name);
@@ -67,20 +75,26 @@ struct row_origin row_names_origin(const struct row_names *names, uint32_t row)
     return names->origins.items[row];
 }
 
+/* A new row; 0 when out of memory. */
+static uint32_t origin_add(struct row_names *names, struct row_origin origin)
+{
+    bool ok = row_origins_push(&names->origins, origin) && row_stamps_push(&names->stamps, 0);
+    return ok ? (uint32_t)names->origins.n - 1 : 0;
+}
+
 /* 0 when out of memory. */
 static uint32_t row_add(struct row_names *names, const struct row_sets *sets,
                         struct summary_key key)
 {
-    uint32_t row = 0;
+    uint32_t text = 0;
     names->name.n = 0;
     if (!same_name_append(&names->name, sets->profile, sets->by, key) ||
-        !intern_add(names->texts, names->name.items, names->name.n, &row))
+        !intern_add(names->texts, names->name.items, names->name.n, &text))
         return 0;
-    if (row < names->origins.n)
-        return row;
-    bool ok = row_origins_push(&names->origins, (struct row_origin){sets->profile, key}) &&
-              row_stamps_push(&names->stamps, 0);
-    return ok ? row : 0;
+    if (text < names->named.n)
+        return names->named.items[text];
+    uint32_t row = origin_add(names, (struct row_origin){.profile = sets->profile, .key = key});
+    return row != 0 && ids_push(&names->named, row) ? row : 0;
 }
 
 static uint32_t row_of_frame(struct row_names *names, struct row_sets *sets, uint32_t frame)
@@ -89,6 +103,47 @@ static uint32_t row_of_frame(struct row_names *names, struct row_sets *sets, uin
     if (*known == 0)
         *known = row_add(names, sets, summary_frame_key(sets->profile, sets->by, frame));
     return *known;
+}
+
+/* The row of a frame at the leaf, or below a path; 0 when out of memory. */
+static uint32_t row_of_place(struct row_names *names, struct row_sets *sets, uint64_t place,
+                             uint32_t frame)
+{
+    uint32_t named = row_of_frame(names, sets, frame);
+    uint32_t known = named == 0 ? MAP_NONE : map_find(&names->others, place, named);
+    if (named == 0 || known != MAP_NONE)
+        return named == 0 ? 0 : known;
+    struct row_origin origin = {.profile = sets->profile,
+                                .key = summary_frame_key(sets->profile, sets->by, frame),
+                                .kind = place == AT_LEAF ? ROW_AT_LEAF : ROW_PATH,
+                                .named = named,
+                                .parent = place == AT_LEAF ? 0 : (uint32_t)place,
+                                .frame = frame};
+    uint32_t row = origin_add(names, origin);
+    return row != 0 && map_set(&names->others, place, named, row) ? row : 0;
+}
+
+/* Parents come before children. */
+static bool paths_fill(struct row_names *names, struct row_sets *sets)
+{
+    const struct profile *profile = sets->profile;
+    bool ok = true;
+    for (uint32_t stack = 1; ok && stack < profile->n_stacks; stack++) {
+        uint32_t path = sets->paths[profile->stacks[stack].parent];
+        sets->paths[stack] = row_of_place(names, sets, path, profile->stacks[stack].frame);
+        ok = sets->paths[stack] != 0;
+    }
+    return ok;
+}
+
+static bool tree_rows_push(struct row_names *names, struct row_sets *sets, uint32_t stack)
+{
+    uint32_t at_leaf = row_of_place(names, sets, AT_LEAF, sets->profile->stacks[stack].frame);
+    uint32_t path = stack == 0 ? row_of_place(names, sets, 0, 0) : sets->paths[stack];
+    bool ok = at_leaf != 0 && path != 0 && ids_push(&sets->lists_of_all, at_leaf);
+    for (; ok && path != 0; path = names->origins.items[path].parent)
+        ok = ids_push(&sets->lists_of_all, path);
+    return ok;
 }
 
 /* Pushes the rows of a stack; false when out of memory. */
@@ -101,7 +156,7 @@ static bool stack_rows_push(struct row_names *names, struct row_sets *sets, uint
             return false;
         names->stamps.items[row] = stamp;
         stack = sets->profile->stacks[stack].parent;
-    } while (stack != 0 && sets->by_total);
+    } while (stack != 0 && sets->scope != ROWS_OF_LEAF);
     return true;
 }
 
@@ -138,7 +193,8 @@ static bool sample_add(struct row_names *names, struct row_sets *sets,
     *list = begin;
     bool ok = ids_push(&sets->lists_of_all, 0) &&
               (summary_is_of_samples(sets->by) ? whole_row_push(names, sets, sample)
-                                               : stack_rows_push(names, sets, sample->stack));
+                                               : stack_rows_push(names, sets, sample->stack)) &&
+              (sets->scope != ROWS_OF_TREE || tree_rows_push(names, sets, sample->stack));
     if (ok)
         sets->lists_of_all.items[begin] = (uint32_t)(sets->lists_of_all.n - begin - 1);
     return ok;
@@ -147,7 +203,8 @@ static bool sample_add(struct row_names *names, struct row_sets *sets,
 static bool sets_fill(struct row_names *names, struct row_sets *sets)
 {
     const struct profile *profile = sets->profile;
-    bool ok = ids_push(&sets->lists_of_all, 0); /* no list begins at 0 */
+    bool ok = ids_push(&sets->lists_of_all, 0) && /* no list begins at 0 */
+              (sets->scope != ROWS_OF_TREE || paths_fill(names, sets));
     for (size_t i = 0; ok && i < profile->n_samples; i++)
         if (!profile_stack_is_idle(profile, profile->samples[i].stack))
             ok = sample_add(names, sets, &profile->samples[i]);
@@ -155,18 +212,20 @@ static bool sets_fill(struct row_names *names, struct row_sets *sets)
 }
 
 bool row_sets_create(struct row_names *names, const struct profile *profile, enum summary_by by,
-                     bool by_total, struct row_sets **out, struct err *err)
+                     enum row_scope scope, struct row_sets **out, struct err *err)
 {
     struct row_sets *sets = calloc(1, sizeof *sets);
     if (sets == NULL)
         return err_fail_memory(err);
     sets->profile = profile;
     sets->by = by;
-    sets->by_total = by_total;
+    sets->scope = scope;
     sets->lists =
         calloc(by_thread(sets) ? profile->n_threads : profile->n_stacks, sizeof *sets->lists);
     sets->rows_of_frame = calloc(profile->n_frames, sizeof *sets->rows_of_frame);
-    if (sets->lists == NULL || sets->rows_of_frame == NULL || !sets_fill(names, sets)) {
+    sets->paths = calloc(profile->n_stacks, sizeof *sets->paths);
+    if (sets->lists == NULL || sets->rows_of_frame == NULL || sets->paths == NULL ||
+        !sets_fill(names, sets)) {
         row_sets_destroy(sets);
         return err_fail_memory(err);
     }
@@ -180,6 +239,7 @@ void row_sets_destroy(struct row_sets *sets)
         return;
     free(sets->lists);
     free(sets->rows_of_frame);
+    free(sets->paths);
     ids_deinit(&sets->lists_of_all);
     free(sets);
 }

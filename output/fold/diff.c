@@ -2,17 +2,15 @@
  * being the same path of names. Most of the file decides which numbers can be compared. */
 #include "fold/diff.h"
 
-#include <string.h>
-
 #include "fold/fold.h"
 
-static const char *const kind_names[] = {"before", "after"};
+const char *const profile_diff_kinds[] = {"before", "after"};
 
 bool profile_is_diff(const struct profile *profile)
 {
     return profile->n_kinds == 2 &&
-           strcmp(profile_text(profile, profile->kinds[0].name).bytes, kind_names[0]) == 0 &&
-           strcmp(profile_text(profile, profile->kinds[1].name).bytes, kind_names[1]) == 0;
+           text_is(profile_text(profile, profile->kinds[0].name), profile_diff_kinds[0]) &&
+           text_is(profile_text(profile, profile->kinds[1].name), profile_diff_kinds[1]);
 }
 
 static const char *unit_name(enum profile_unit unit)
@@ -66,7 +64,7 @@ bool profile_diff(const struct profile *before, const struct profile *after, boo
                                                   fold_needs_process_roots(after)};
     bool ok = fold_add(fold, 0, before, units[0], roots, err) &&
               fold_add(fold, 1, after, units[1], roots, err) &&
-              fold_to_profile(fold, kind_names, units[0].unit, out, err);
+              fold_to_profile(fold, profile_diff_kinds, units[0].unit, out, err);
     fold_destroy(fold);
     return ok;
 }

@@ -19,7 +19,9 @@ MUST_CHECK bool profile_diff(const struct profile *before, const struct profile 
                              bool count_ns, const struct format_notes *notes, struct profile **out,
                              struct err *err);
 
-/* Whether a profile came from profile_diff (or a file that holds such). */
+extern const char *const profile_diff_kinds[2];
+
+/* Whether a profile has these two kinds. */
 bool profile_is_diff(const struct profile *profile);
 
 #endif

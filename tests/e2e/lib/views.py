@@ -21,6 +21,13 @@ def json_of(command, *words):
     return json.loads(result.stdout)
 
 
+def diff_of(*words):
+    """What `sampler diff --json WORDS` says."""
+    result = sampler("diff", "--json", *words)
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr of diff %r" % (words,))
+    return json.loads(result.stdout)
+
+
 def self_by_name(rows):
     sums = {}
     for row in rows:

@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from e2e import case, check, check_equal, check_one_line, main, sampler
 from sprofile import Sprofile
-from views import on_terminal, profile_of_labels
+from views import diff_of, on_terminal, profile_of_labels
 
 MS = 1000000
 
@@ -22,12 +22,6 @@ def made(path, **weights_ms):
         for _ in range(ms):
             profile.add([(start, 2), (profile.function(name, "a.c", 10 * number + 10, "/bin/app"), 10 * number + 11)], MS)
     profile.write(path)
-
-
-def diffed(*words):
-    result = sampler("diff", "--json", *words)
-    check_equal((result.status, result.stderr), (0, ""), "status, stderr of diff %r" % (words,))
-    return json.loads(result.stdout)
 
 
 def told(*words, status=0):
@@ -43,7 +37,7 @@ def numbers_agree(_scratch):
     os.rename("x.sprofile", "y.sprofile")
     profile_of_labels()
     for words in ((), ("--by", "line"), ("--by", "file"), ("--by", "label"), ("--by", "thread"), ("--label", "first")):
-        found = diffed("-n", "0", *words, "x.sprofile", "y.sprofile")
+        found = diff_of("-n", "0", *words, "x.sprofile", "y.sprofile")
         for path, side in (("x.sprofile", "before"), ("y.sprofile", "after")):
             result = sampler("top", "--json", "-n", "0", *words, path)
             check_equal(result.status, 0, "status")
@@ -62,7 +56,7 @@ def numbers_agree(_scratch):
         check(all(row["change"] == row["after"] - row["before"] for row in found["rows"] + [found["whole"]]), "changes of %r", words)
         sizes = [abs(row["change"]) for row in found["rows"]]
         check_equal(sizes, sorted(sizes, reverse=True), "order of %r" % (words,))
-    totals = {row["name"]: row["after"] for row in diffed("--total", "-n", "0", "x.sprofile", "y.sprofile")["rows"]}
+    totals = {row["name"]: row["after"] for row in diff_of("--total", "-n", "0", "x.sprofile", "y.sprofile")["rows"]}
     top = json.loads(sampler("top", "--json", "-n", "0", "y.sprofile").stdout)["rows"]
     names = [row["name"] for row in top]
     for row in top:
@@ -114,13 +108,13 @@ def sides(_scratch):
     """Patterns in quotes or not, before or behind the options; each side needs a file."""
     for name, ms in (("old1", 300), ("old2", 302), ("old3", 298), ("new1", 400), ("new2", 399), ("new3", 404), ("old[x]", 7), ("oldx", 8)):
         made(name + ".sprofile", parse=ms)
-    wanted = diffed("old1.sprofile", "old2.sprofile", "old3.sprofile", "--against", "new1.sprofile", "new2.sprofile", "new3.sprofile")
+    wanted = diff_of("old1.sprofile", "old2.sprofile", "old3.sprofile", "--against", "new1.sprofile", "new2.sprofile", "new3.sprofile")
     check_equal((wanted["runs_before"], wanted["runs_after"]), (3, 3), "runs")
     check_equal((wanted["whole"]["before"], wanted["whole"]["after"], wanted["whole"]["is_beyond_chance"]),
                 (300 * MS, 401 * MS, True), "means")
     for words in (("old[0-9]*", "--against", "new*"), ("old[123].sprofile", "--against=new*"), ("--", "old[0-9]*", "new*")):
-        check_equal(diffed(*words), wanted, "sides of %r" % (words,))
-    check_equal(diffed("old[x].sprofile", "old1.sprofile")["whole"]["before"], 7 * MS, "a file called like a pattern")
+        check_equal(diff_of(*words), wanted, "sides of %r" % (words,))
+    check_equal(diff_of("old[x].sprofile", "old1.sprofile")["whole"]["before"], 7 * MS, "a file called like a pattern")
     check("mean of 3 runs before and 1 after" in told("old[0-9]*", "new1.sprofile")[0], "title of several runs")
     lines = told("old[0-9]*", "new*.sprofile")
     check_equal(lines[-1], "1 function changed beyond chance (99%): +101.0 ms", "last line of several runs")
@@ -137,8 +131,8 @@ def normalize(_scratch):
     """A run twice as long is no change of its parts."""
     made("a.sprofile", parse=300, write=100)
     made("b.sprofile", parse=600, write=200)
-    check_equal(diffed("a.sprofile", "b.sprofile")["rows_beyond_chance"], 2, "rows that changed")
-    found = diffed("--normalize", "a.sprofile", "b.sprofile")
+    check_equal(diff_of("a.sprofile", "b.sprofile")["rows_beyond_chance"], 2, "rows that changed")
+    found = diff_of("--normalize", "a.sprofile", "b.sprofile")
     check_equal([(row["before"], row["after"], row["points"]) for row in found["rows"]],
                 [(300 * MS, 300 * MS, 0), (100 * MS, 100 * MS, 0)], "normalized")
     check("all runs as long as those before" in told("--normalize", "a.sprofile", "b.sprofile")[0], "title")
@@ -173,7 +167,7 @@ def formats(_scratch):
     made("b.sprofile", parse=500, write=300)
     for side in "ab":
         check_equal(sampler("convert", side + ".sprofile", "-o", side + ".folded").status, 0, "status")
-    found = diffed("a.folded", "b.folded")
+    found = diff_of("a.folded", "b.folded")
     check_equal((found["unit"], [(row["name"], row["before"], row["after"]) for row in found["rows"]]),
                 ("samples", [("parse", 400, 500), ("write", 300, 300)]), "of folded files")
     check(found["rows"][0]["is_beyond_chance"], "100 samples of 400 more are chance")

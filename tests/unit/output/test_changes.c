@@ -94,7 +94,7 @@ static void compare(struct profile *const *runs, size_t n_before, size_t n_after
                                             .after = all + n_before,
                                             .n_before = n_before,
                                             .n_after = n_after,
-                                            .by_total = by_total};
+                                            .scope = by_total ? ROWS_OF_STACK : ROWS_OF_LEAF};
     assert_true(changes_init(changes, &request, NULL, &err));
 }
 
@@ -180,7 +180,8 @@ static void variance_of_windows(void **state)
         struct run_weights weights;
         struct err err = ERR_INIT;
         assert_true(row_names_create(&names, &err));
-        assert_true(row_sets_create(names, profile, SUMMARY_BY_FUNCTION, true, &sets, &err));
+        assert_true(
+            row_sets_create(names, profile, SUMMARY_BY_FUNCTION, ROWS_OF_STACK, &sets, &err));
         assert_true(run_weights_init(&weights, profile, sets, row_names_count(names),
                                      fold_unit_choose(profile, true), false, &err));
         assert_int_equal(weights.source, VARIANCE_ORDER);

@@ -18,6 +18,7 @@ import {FunctionTable} from "./views/table.js";
 import {threadWords, Timeline} from "./views/timeline.js";
 import {listenToToolbar, showToolbar} from "./views/toolbar.js";
 import {Tooltip} from "./views/tooltip.js";
+import {changeWords} from "./words/change.js";
 
 const HINTS = {
     flame:
@@ -39,6 +40,10 @@ const HINTS = {
             "it is of, double-click it for that function's callers and callees. Keys: arrows walk from line to line, " +
             "Enter callers and callees.",
 };
+
+/** Two runs have no source. @param {Profile} profile */
+const hintOf = (view, {changes}) =>
+    changes === null ? HINTS[view] : HINTS[view].replace(", s source", "");
 
 /** @returns {any} the element, which the page has */
 const byId = (id) => document.getElementById(id);
@@ -70,7 +75,7 @@ class App {
         this.sandwich = new Sandwich(
             {head: byId("subject"), callers: byId("callers"), callees: byId("callees")},
             (graph) => this.graphActions(graph));
-        this.table = new FunctionTable(byId("functions"), {
+        this.table = new FunctionTable(byId("functions"), profile.changes !== null, {
             select: (fn) => this.showDetailsOf(fn, describeFunction(this.scene, fn)),
             open: (fn) => this.open(fn),
             sort: (how) => this.state.set({sort: how}),
@@ -160,6 +165,7 @@ class App {
         showToolbar(values, scene.matched);
         showFilters(values);
         showLegend(scene);
+        byId("color").parentElement.hidden = scene.all !== null;
         this.overview.show(scene);
         this.tooltip.hide();
         if (isOtherView)
@@ -169,7 +175,7 @@ class App {
         else if (values.view === "functions")
             this.table.show(scene, values.sort);
         else if (values.view === "sandwich")
-            this.sandwich.show(scene, values.subject || heaviest(scene.sums.self));
+            this.sandwich.show(scene, values.subject || mostOf(scene));
         else if (values.view === "source")
             this.source.show(scene, values);
         else if (scene.activity !== null) {
@@ -181,7 +187,10 @@ class App {
     showFlame(scene, {zoomed, rootAtBottom})
     {
         const isOther = this.flame.content === null || this.flame.content.layout !== scene.layout;
-        const rootName = "all, " + scene.format(scene.weighed.all);
+        const {all, format, weighed} = scene;
+        const rootName =
+            "all, " + (all === null ? format(weighed.all)
+                                    : changeWords({...all, interval: NaN}, all, format));
         this.flame.show({scene, layout: scene.layout, rootName, rootAtBottom});
         if (isOther && scene.layout.weights.total[zoomed] > 0)
             this.flame.jumpTo(zoomed);
@@ -285,12 +294,17 @@ class App {
 
     showHint()
     {
-        byId("details").replaceChildren(make("span", "hint", HINTS[this.state.values.view]));
+        byId("details").replaceChildren(
+            make("span", "hint", hintOf(this.state.values.view, this.profile)));
     }
 }
 
-function heaviest(weights)
+/** The function with most self time, or whose self time changed most. */
+function mostOf({sums})
 {
+    const {self, before} = sums;
+    const weights =
+        before === null ? self : self.map((both, fn) => Math.abs(both - 2 * before.self[fn]));
     return weights.reduce((best, weight, i) => weight > weights[best] ? i : best, 0);
 }
 

@@ -3,12 +3,14 @@
  *
  * Made anew at each change of the state; of its parts only those that the change concerns. */
 import {samplesOfThreads, wholeSpan} from "./data/activity.js";
+import {changeOfFunction, changeOfNode, weighBothSides} from "./data/changes.js";
 import {EVERYTHING, listChoices, sampleFilter} from "./data/filter.js";
 import {layOut} from "./data/layout.js";
 import {listLines} from "./data/lines.js";
 import {weighStacks} from "./data/profile.js";
 import {matchedStacks, matchedWeight, searchFunctions, searchPattern} from "./data/search.js";
-import {growTree, sumFunctions, weighTree} from "./data/tree.js";
+import {growTree, sumFunctions, weighTree, weighTreeOfTwo} from "./data/tree.js";
+import {changeColor} from "./views/change_color.js";
 import {makeColoring, N_GROUPS} from "./views/color.js";
 import {percent, weightFormat} from "./words/format.js";
 import {shortName} from "./words/names.js";
@@ -16,17 +18,29 @@ import {shortName} from "./words/names.js";
 /**
  * @typedef {object} Scene
  * @property {import("./data/profile.js").Profile} profile
+ * @property {"light" | "dark"} theme
  * @property {import("./data/filter.js").Filter} filter  which part of the profile the rest is about
  * @property {{all: number, idle: number, weights: Float64Array}} weighed  weights by stack
+ * @property {{before: number, after: number} | null} all  of two runs; null: the profile is of one
  * @property {import("./data/layout.js").Layout} layout       of the whole call tree
- * @property {{self: Float64Array, total: Float64Array}} sums  by function
+ * @property {FunctionSums} sums
  * @property {(weight: number) => string} format
  * @property {import("./views/color.js").Coloring} coloring
+ * @property {(layout: import("./data/layout.js").Layout, node: number) => string} colorOfNode
+ * @property {(fn: number) => string} colorOfFunction
  * @property {Uint8Array | null} matches     by function; null: nothing is looked for
  * @property {string} matched                what the search found, in words
  * @property {import("./data/lines.js").Lines} lines     of source
  * @property {import("./data/activity.js").Activity | null} activity  null: the profile has no times
  * @property {(fn: number) => string} nameOf  as it is displayed: short or whole
+ */
+
+/**
+ * By function.
+ * @typedef {object} FunctionSums
+ * @property {Float64Array} self
+ * @property {Float64Array} total
+ * @property {{self: Float64Array, total: Float64Array} | null} before  of two runs: what of it was before
  */
 
 /** A value that is made again when its key changes. */
@@ -88,9 +102,11 @@ export class SceneMaker {
             this.activity.get(key, () => this.makeActivity(key, timeless, coloring, found.matches));
         return {
             profile,
+            theme,
             filter,
             ...summed,
             coloring,
+            ...this.makeColors(summed, coloring, theme),
             ...found,
             lines: this.lines,
             activity,
@@ -98,16 +114,57 @@ export class SceneMaker {
         };
     }
 
+    /** Of boxes and functions: by what changed, if there is something to compare. */
+    makeColors({sums}, coloring, theme)
+    {
+        const {profile} = this;
+        if (profile.changes === null)
+            return {
+                colorOfNode: (layout, node) => coloring.of(layout.tree.fn[node]),
+                colorOfFunction: (fn) => coloring.of(fn),
+            };
+        return {
+            colorOfNode: (layout, node) => changeColor(changeOfNode(layout.weights, node), theme),
+            colorOfFunction: (fn) =>
+                changeColor(changeOfFunction({sums, profile}, fn, "self"), theme),
+        };
+    }
+
     /** @param {import("./data/filter.js").Filter} filter */
     sumUp(filter)
+    {
+        const {changes} = this.profile;
+        return changes === null ? this.sumUpOne(filter) : this.sumUpTwo(changes);
+    }
+
+    /** @param {import("./data/changes.js").Changes} changes */
+    sumUpTwo(changes)
+    {
+        const {profile, tree} = this, nFunctions = profile.functions.n;
+        const weighed = weighBothSides(profile);
+        const all = {before: weighed.allBefore, after: weighed.all - weighed.allBefore};
+        const weights = weighTreeOfTwo(tree, weighed, changes.stacks);
+        const {before} = /** @type {import("./data/tree.js").Sides} */ (weights.sides);
+        const sums = sumFunctions(tree, weights, nFunctions);
+        return {
+            weighed,
+            all,
+            layout: layOut(tree, weights),
+            sums: {...sums, before: sumFunctions(tree, weights, nFunctions, before)},
+            format: weightFormat(profile.summed.unit, Math.max(all.before, all.after)),
+        };
+    }
+
+    sumUpOne(filter)
     {
         const {profile, tree} = this;
         const weighed = weighStacks(profile, sampleFilter(profile, filter));
         const weights = weighTree(tree, weighed.weights);
         return {
             weighed,
+            all: null,
             layout: layOut(tree, weights),
-            sums: sumFunctions(tree, weights, profile.functions.n),
+            sums: {...sumFunctions(tree, weights, profile.functions.n), before: null},
             format: weightFormat(profile.summed.unit, weighed.all),
         };
     }
@@ -136,15 +193,25 @@ export class SceneMaker {
         };
     }
 
-    search(text, {layout, weighed})
+    search(text, {layout, weighed, all})
     {
         const {pattern, problem} = searchPattern(text);
         if (pattern === null)
             return {matches: null, matched: ""};
         const {matches, n} = searchFunctions(this.profile, pattern);
-        const share = percent(matchedWeight(layout.tree, layout.weights, matches), weighed.all);
+        const {tree, weights} = layout, weight = matchedWeight(tree, weights, matches);
+        const share =
+            all === null
+                ? percent(weight, weighed.all)
+                : this.sharesOfTwo(weight, matchedWeight(tree, weights.sides.before, matches), all);
         const functions = n === 1 ? "1 function" : n + " functions";
         return {matches, matched: share + " in " + functions + (problem && " (" + problem + ")")};
+    }
+
+    /** Before and after. */
+    sharesOfTwo(both, before, all)
+    {
+        return percent(before, all.before) + " \u2192 " + percent(both - before, all.after);
     }
 
     shortName(fn)

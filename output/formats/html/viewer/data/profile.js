@@ -3,6 +3,7 @@
  * Which number of a sample is summed, and what is idle, is decided as the tools do (fold_unit_choose
  * in output/fold/fold.c, weighing.c): what the page shows equals what `sampler top` prints. */
 
+import {readChanges} from "./changes.js";
 import {plainPath} from "./path.js";
 
 export const FRAME = {
@@ -44,6 +45,7 @@ export class Profile {
             this.metadata.set(this.texts.get(tables.metadata.key[i]),
                               this.texts.get(tables.metadata.value[i]));
         this.summed = chooseSummed(this.kinds, this.periodNs);
+        this.changes = readChanges(this);
         this.names = /** @type {string[]} */ (new Array(this.functions.n));
     }
 
@@ -127,7 +129,9 @@ export function measureWords(profile)
 {
     const {kind, unit} = profile.summed;
     const isOfKind = profile.kinds.length > 0 && profile.kinds[kind].unit === unit;
-    const name = isOfKind ? profile.texts.get(profile.kinds[kind].name) : "";
+    const name = profile.changes !== null ? profile.changes.measure
+                 : isOfKind               ? profile.texts.get(profile.kinds[kind].name)
+                                          : "";
     if (unit === UNIT.NS)
         return name === "cpu" ? "CPU time" : name === "wall" ? "wall time" : "time";
     if (unit === UNIT.BYTES)

@@ -40,7 +40,7 @@ export function searchFunctions(profile, pattern)
 /**
  * The weight of all stacks with a match somewhere, each counted once.
  * @param {import("./tree.js").CallTree} tree
- * @param {import("./tree.js").TreeWeights} weights
+ * @param {{self: Float64Array}} weights  by node
  * @param {Uint8Array} matches
  */
 export function matchedWeight(tree, weights, matches)

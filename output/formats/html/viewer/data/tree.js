@@ -20,6 +20,14 @@ import {FRAME} from "./profile.js";
  * @property {Float64Array} total
  * @property {Uint32Array} firstChild   0: none. Children: most total first, then by function;
  * @property {Uint32Array} nextSibling  those that weigh nothing are not among them
+ * @property {Sides | null} sides       null: of one run
+ */
+
+/**
+ * Of a profile of two runs, whose weights are those of both together.
+ * @typedef {object} Sides
+ * @property {{self: Float64Array, total: Float64Array}} before  what of it was before
+ * @property {Float64Array} squares  of how far the change of the total may be off by chance
  */
 
 /** The tree of a profile's stacks. @param {import("./profile.js").Profile} profile */
@@ -114,19 +122,58 @@ function extended(array, longer)
  */
 export function weighTree(tree, stackWeights)
 {
-    const self = new Float64Array(tree.n);
-    for (let stack = 0; stack < stackWeights.length; stack++)
-        self[tree.nodeOfStack[stack]] += stackWeights[stack];
-    return addUp(tree, self);
+    return addUp(tree, ofNodes(tree, stackWeights));
 }
 
-/** Totals and order, from what stacks that end at each node weigh. @returns {TreeWeights} */
-export function addUp(tree, self)
+/**
+ * The same of two runs.
+ * @param {CallTree & {nodeOfStack: Uint32Array}} tree
+ * @param {{weights: Float64Array, before: Float64Array}} weighed  by stack
+ * @param {Float64Array} intervals  by stack, of its total
+ */
+export function weighTreeOfTwo(tree, {weights, before}, intervals)
+{
+    const squares = ofNodes(tree, intervals.map((interval) => interval ** 2));
+    return addUp(tree, ofNodes(tree, weights), {self: ofNodes(tree, before), squares});
+}
+
+/** By node, from what is by stack. */
+function ofNodes({n, nodeOfStack}, ofStacks)
+{
+    const values = new Float64Array(n);
+    for (let stack = 0; stack < ofStacks.length; stack++)
+        values[nodeOfStack[stack]] += ofStacks[stack];
+    return values;
+}
+
+/**
+ * Totals and order, from what stacks that end at each node weigh.
+ * @param {CallTree} tree
+ * @param {Float64Array} self
+ * @param {{self: Float64Array, squares: Float64Array} | null} sides  of two runs
+ * @returns {TreeWeights}
+ */
+export function addUp(tree, self, sides = null)
+{
+    const total = totals(tree, self);
+    return {
+        self,
+        total,
+        ...orderChildren(tree, total),
+        sides: sides && {
+            before: {self: sides.self, total: totals(tree, sides.self)},
+            squares: sides.squares,
+        },
+    };
+}
+
+/** Of each node with all below it. */
+export function totals(tree, self)
 {
     const total = self.slice();
     for (let node = tree.n - 1; node > 0; node--)
         total[tree.parent[node]] += total[node];
-    return {self, total, ...orderChildren(tree, total)};
+    return total;
 }
 
 /** Sorted as a whole, lightest first; each then goes before those of its parent that are there. */
@@ -150,16 +197,17 @@ function orderChildren(tree, total)
  * @param {CallTree} tree
  * @param {TreeWeights} weights
  * @param {number} nFunctions
+ * @param {{self: Float64Array, total: Float64Array}} summed  by node
  */
-export function sumFunctions(tree, weights, nFunctions)
+export function sumFunctions(tree, weights, nFunctions, summed = weights)
 {
     const self = new Float64Array(nFunctions), total = new Float64Array(nFunctions);
     const onPath = new Uint32Array(nFunctions);
     forEachNode(weights, (node) => {
         const fn = tree.fn[node];
-        self[fn] += weights.self[node];
+        self[fn] += summed.self[node];
         if (onPath[fn]++ === 0)
-            total[fn] += weights.total[node];
+            total[fn] += summed.total[node];
     }, (node) => onPath[tree.fn[node]]--);
     return {self, total};
 }

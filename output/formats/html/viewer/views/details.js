@@ -2,6 +2,8 @@
  * the panel at the bottom.
  *
  * All that comes from the profile goes into the page as text (textContent), never as markup. */
+import {changeOfFunction, changeOfNode, ownChangeOfNode} from "../data/changes.js";
+import {changeWords} from "../words/change.js";
 import {percent} from "../words/format.js";
 
 /**
@@ -26,8 +28,8 @@ export function describeBox(scene, layout, node)
     const isAll = sums.total[fn] === here.total && sums.self[fn] === here.self;
     const details = describeFunction(scene, fn);
     const numbers = isAll ? details.numbers : [
-        ...numbersOf(scene, here.total, here.self, " here"),
-        ...numbersOf(scene, sums.total[fn], sums.self[fn], " everywhere"),
+        ...numbersOfBox(scene, weights, node),
+        ...numbersOfFunction(scene, fn, " everywhere"),
     ];
     const inlined = tree.isInlined[node] !== 0 ? ["inlined into its caller"] : [];
     return {...details, numbers, places: [...details.places, ...inlined]};
@@ -40,13 +42,35 @@ export function describeBox(scene, layout, node)
  */
 export function describeFunction(scene, fn)
 {
-    const {profile, sums} = scene;
+    const {profile} = scene;
     const places = [profile.functionPlace(fn), profile.functionModule(fn)];
     return {
         name: profile.functionName(fn),
-        numbers: numbersOf(scene, sums.total[fn], sums.self[fn], ""),
+        numbers: numbersOfFunction(scene, fn, ""),
         places: places.filter((place) => place !== ""),
     };
+}
+
+/** @returns {[string, string][]} */
+function numbersOfBox(scene, weights, node)
+{
+    const {all, format} = scene;
+    if (all === null)
+        return numbersOf(scene, weights.total[node], weights.self[node], " here");
+    return [
+        ["total here", changeWords(changeOfNode(weights, node), all, format)],
+        ["self here", changeWords(ownChangeOfNode(weights, node), all, format)]
+    ];
+}
+
+/** @returns {[string, string][]} */
+function numbersOfFunction(scene, fn, where)
+{
+    const {all, format, sums} = scene;
+    if (all === null)
+        return numbersOf(scene, sums.total[fn], sums.self[fn], where);
+    const words = (what) => changeWords(changeOfFunction(scene, fn, what), all, format);
+    return [["total" + where, words("total")], ["self" + where, words("self")]];
 }
 
 /** @returns {[string, string][]} */

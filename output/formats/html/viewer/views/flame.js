@@ -3,7 +3,9 @@
  * The canvas has the size of what can be seen and stays in place, while the browser scrolls an empty
  * element as high as the graph; each frame draws only boxes that lie in sight. So a stack of two
  * thousand frames and a tree of two hundred thousand nodes cost what fits the window. */
+import {changeOfNode} from "../data/changes.js";
 import {deepest, depthOf, forEachBox, nodeAt} from "../data/layout.js";
+import {mark} from "../words/change.js";
 import {fitName} from "../words/names.js";
 
 import {listenToKeys, listenToMouse} from "./flame_input.js";
@@ -260,14 +262,14 @@ export class FlameGraph {
             return;
         const {context, range} = this;
         const {layout, scene, rootName} = /** @type {FlameContent} */ (this.content);
-        const {coloring, matches, nameOf} = scene;
+        const {coloring, matches} = scene;
         const x = Math.max(left, 0), right = Math.min(left + width, range.width);
         const gap = right - x > 2 ? 1 : 0;
         const fn = node > 0 ? layout.tree.fn[node] : -1;
         const isFaded = matches !== null && (fn < 0 || matches[fn] === 0);
         context.fillStyle = node === 0 || isFaded ? this.paint.faded
                             : node < 0            ? coloring.other
-                                                  : coloring.of(fn);
+                                                  : scene.colorOfNode(layout, node);
         context.fillRect(x, top, right - x - gap, ROW_PX - 1);
         if (node === this.selected && node !== 0) {
             context.strokeStyle = this.paint.outline;
@@ -277,10 +279,19 @@ export class FlameGraph {
         const columns = Math.floor((right - x - 2 * TEXT_MARGIN_PX) / this.columnPx);
         if (node < 0 || columns < 3)
             return;
-        const name = node === 0 ? rootName : nameOf(fn);
+        const name = node === 0 ? fitName(rootName, columns) : this.fitLabel(node, columns);
         context.fillStyle = isFaded ? this.paint.fadedText : this.paint.text;
-        context.fillText(fitName(name, columns), x + TEXT_MARGIN_PX, top + ROW_PX / 2,
-                         right - x - TEXT_MARGIN_PX);
+        context.fillText(name, x + TEXT_MARGIN_PX, top + ROW_PX / 2, right - x - TEXT_MARGIN_PX);
+    }
+
+    /** The name, and how much it changed if that is known. */
+    fitLabel(node, columns)
+    {
+        const {layout, scene} = /** @type {FlameContent} */ (this.content);
+        const name = scene.nameOf(layout.tree.fn[node]);
+        const words = scene.all === null ? "" : mark(changeOfNode(layout.weights, node));
+        const fitted = words === "" ? "" : fitName(name, columns - words.length - 1);
+        return fitted === "" ? fitName(name, columns) : fitted + " " + words;
     }
 
     /* ---- walking ----------------------------------------------------------------------------- */

@@ -119,13 +119,13 @@ export class SourceView {
 
     makeRow(number, text)
     {
-        const {weighed, format, coloring} = this.scene, id = this.ofFile.get(number) || 0;
+        const {weighed, format, colorOfFunction} = this.scene, id = this.ofFile.get(number) || 0;
         const row = make("tr", "", "");
         const self = id === 0 ? 0 : this.sums.self[id], total = id === 0 ? 0 : this.sums.total[id];
         const share = make("td", "number share", self === 0 ? "" : percent(self, weighed.all));
         if (self > 0) {
             share.style.setProperty("--share", 100 * self / weighed.all + "%");
-            share.style.setProperty("--color", coloring.of(this.fns[id]));
+            share.style.setProperty("--color", colorOfFunction(this.fns[id]));
         }
         row.dataset.line = String(number);
         row.tabIndex = -1;
