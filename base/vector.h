@@ -25,6 +25,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "text.h"
+
 /* Storage for at least `n` more than `n_used` elements, `items` moved there; NULL (and `items`
  * unchanged) when out of memory. *n_reserved: how many elements there is room for. */
 void *vector_grow(void *items, size_t n_used, size_t n, size_t item_bytes, size_t *n_reserved);
@@ -82,5 +84,11 @@ VECTOR_DEFINE(ids, uint32_t)
 
 /* Appends `n` bytes. */
 bool chars_append(struct chars *out, const char *from, size_t n);
+
+/* A view of them, until they change. */
+static inline struct text chars_text(const struct chars *chars)
+{
+    return (struct text){.bytes = chars->n == 0 ? "" : chars->items, .length = chars->n};
+}
 
 #endif

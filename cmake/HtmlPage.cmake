@@ -4,7 +4,7 @@
 #       Of FOLDER (page.html, style.css, main.js and the modules it imports, in folders of their own) makes two files, html/before and html/after:
 #       the page up to where the profile goes, and what comes after it. VARIABLE: the two files.
 #
-# esbuild makes one script of the modules. Script and style lie in the page, and the page's policy
+# Script (Scripts.cmake) and style lie in the page, and the page's policy
 # (Content-Security-Policy) names them by their hashes, so that no other script or style is ever run in it.
 
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -49,19 +49,17 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-find_program(ESBUILD esbuild REQUIRED)
+include(Scripts)
 set(SAMPLER_HTML_PAGE_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 
 function(sampler_html_page folder variable)
   set(out "${CMAKE_CURRENT_BINARY_DIR}/html")
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.js")
+  sampler_script("${folder}" "${out}/viewer.js")
   add_custom_command(OUTPUT "${out}/before" "${out}/after"
-    COMMAND "${ESBUILD}" "${folder}/main.js" --bundle --minify --format=iife --target=es2021 --charset=ascii
-      --log-level=warning "--outfile=${out}/viewer.js"
     COMMAND "${ESBUILD}" "${folder}/style.css" --minify --charset=ascii --log-level=warning "--outfile=${out}/style.css"
     COMMAND "${CMAKE_COMMAND}" -D "PAGE=${folder}/page.html" -D "STYLE=${out}/style.css" -D "SCRIPT=${out}/viewer.js"
       -D "OUT=${out}" -P "${SAMPLER_HTML_PAGE_SCRIPT}"
-    DEPENDS ${sources} "${folder}/style.css" "${folder}/page.html" "${SAMPLER_HTML_PAGE_SCRIPT}"
+    DEPENDS "${out}/viewer.js" "${folder}/style.css" "${folder}/page.html" "${SAMPLER_HTML_PAGE_SCRIPT}"
     COMMENT "Putting together the page of the html format" VERBATIM)
   set(${variable} "${out}/before;${out}/after" PARENT_SCOPE)
 endfunction()

@@ -16,10 +16,12 @@
 static const struct format *output_format(const char *path, struct err *err)
 {
     const struct format *format = path_is_stream(path) ? &format_diff_folded : format_by_path(path);
-    if (format != NULL && format->write != NULL && (format->keeps & KEEPS_ALL_KINDS) != 0)
+    if (format != NULL && format->write != NULL &&
+        (format->shows_changes || (format->keeps & KEEPS_ALL_KINDS) != 0))
         return format;
     err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
-             "%.100s: not a file for two numbers of each stack; take FILE.html or FILE.diff.folded",
+             "%.100s: not a file for two numbers of each stack; take FILE.html, FILE.svg or "
+             "FILE.diff.folded",
              path);
     return NULL;
 }
@@ -45,7 +47,7 @@ static bool folded_make(const struct diff *diff, struct profile **out, struct er
     if (diff->sides.n_before != 1 || diff->sides.n_after != 1)
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
                         "a .diff.folded file is one run beside one other; several runs of a side "
-                        "can be an .html file, or compared without -o");
+                        "can be an .html or .svg file, or compared without -o");
     return profile_diff(diff->inputs[0].profile, diff->inputs[1].profile, format_options.count_ns,
                         &notes, out, err);
 }

@@ -74,7 +74,7 @@ bool listing_print_name(struct listing *listing, uint32_t function, size_t used)
     bool ok = name_fit(&fitted, name, columns_left(&listing->screen, used),
                        screen_mark(&listing->screen));
     if (ok)
-        screen_text(&listing->screen, (struct text){.bytes = fitted.items, .length = fitted.n});
+        screen_text(&listing->screen, chars_text(&fitted));
     chars_deinit(&fitted);
     return ok;
 }
@@ -85,7 +85,7 @@ bool listing_print_path(struct listing *listing, struct text path)
     bool ok =
         path_fit(&fitted, path, columns_left(&listing->screen, 0), screen_mark(&listing->screen));
     if (ok)
-        screen_text(&listing->screen, (struct text){.bytes = fitted.items, .length = fitted.n});
+        screen_text(&listing->screen, chars_text(&fitted));
     fputc('\n', listing->screen.out);
     chars_deinit(&fitted);
     return ok;

@@ -6,7 +6,6 @@
 #include "vector.h"
 #include "view/cells.h"
 #include "view/screen.h"
-#include "view/weight.h"
 
 #define LIST_TAB_COLUMNS 8u
 #define LIST_CONTEXT 5u /* lines without samples shown on each side of what is left out */

@@ -20,6 +20,7 @@ const struct format_name format_names[] = {
     {"htdump", {"htdump"}, "%n.%p.htdump"},
     {"sprofile", {"sprofile"}, "%n.%p.sprofile"},
     {"html", {"html"}, "%n.%p.html"},
+    {"svg", {"svg"}, "%n.%p.svg"},
     {NULL, {NULL}, NULL},
 };
 

@@ -9,7 +9,6 @@
 
 #include "compare/side_by_side.h"
 #include "fold/diff.h"
-#include "formats/html/html.h"
 #include "model/convert.h"
 #include "options/pattern.h"
 #include "registry/losses.h"
@@ -161,12 +160,12 @@ static bool save_threads(const struct save_request *request, const struct profil
     return ok;
 }
 
-/* A page shows two numbers of a stack with what of them is chance. `*made`: the caller's, or NULL. */
+/* Pages and pictures show two numbers of a stack with what of them is chance. `*made`: the caller's, or NULL. */
 static bool with_changes(const struct save_request *request, const struct format_notes *notes,
                          struct profile **made, struct err *err)
 {
     const struct profile *profile = request->profile;
-    return request->format != &format_html || !profile_is_diff(profile) ||
+    return !request->format->shows_changes || !profile_is_diff(profile) ||
            profile_is_side_by_side(profile) || profile_diff_side_by_side(profile, notes, made, err);
 }
 

@@ -31,6 +31,19 @@ void print_title(struct screen *screen, const struct input *input, const struct 
     fputc('\n', screen->out);
 }
 
+void weight_print(FILE *out, struct weight_style style, uint64_t weight)
+{
+    char text[32];
+    (void)weight_format(style, weight, text, sizeof text);
+    fprintf(out, "%*s", style.columns, text);
+}
+
+void percent_print(FILE *out, uint64_t weight, uint64_t all)
+{
+    double percent = all == 0 ? 0 : 100.0 * (double)weight / (double)all;
+    fprintf(out, "%*.1f%%", PERCENT_COLUMNS - 1, percent);
+}
+
 void print_no_samples_in_function(struct screen *screen, const struct input *input)
 {
     fprintf(screen->out, "no samples in this function%s\n",

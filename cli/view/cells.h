@@ -5,10 +5,10 @@
 
 #include "arena.h"
 #include "fold/summary.h"
+#include "fold/weight_words.h"
 #include "vector.h"
 #include "view/input.h"
 #include "view/screen.h"
-#include "view/weight.h"
 
 /* A terminal with room for more than the numbers that matter most. */
 #define WIDE_COLUMNS ((size_t)100)
@@ -16,11 +16,19 @@
 /* What a name has at least, however narrow the terminal is. */
 #define LEAST_NAME_COLUMNS ((size_t)16)
 
+#define PERCENT_COLUMNS 6
+
 /* 0 to 1; of nothing: 0. */
 double part_of(uint64_t weight, uint64_t all);
 
 /* "CPU time: 0.361 s of 0.644 s (56.1%)": what the percentages below are of. */
 void print_title(struct screen *screen, const struct input *input, const struct weighed *weighed);
+
+/* Of the style's width, to the right. */
+void weight_print(FILE *out, struct weight_style style, uint64_t weight);
+
+/* "27.6%", PERCENT_COLUMNS wide. Of nothing: 0. */
+void percent_print(FILE *out, uint64_t weight, uint64_t all);
 
 /* In place of rows, of a function that was asked for. */
 void print_no_samples_in_function(struct screen *screen, const struct input *input);

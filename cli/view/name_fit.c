@@ -283,7 +283,7 @@ static bool cut_to_fit(struct chars *out, struct text name, const struct groups 
 {
     struct chars folded = {0};
     bool ok = folded_append(&folded, groups, name, mark);
-    name = (struct text){.bytes = folded.items, .length = folded.n};
+    name = chars_text(&folded);
     if (ok && text_columns(name) > columns)
         name = without_arguments(name, mark);
     ok = ok && middle_append(out, name, columns, mark);

@@ -272,12 +272,15 @@ bool profile_diff_side_by_side(const struct profile *diff, const struct format_n
     return ok;
 }
 
+struct text profile_changes_text(const struct profile *profile)
+{
+    for (size_t i = 0; profile_is_diff(profile) && i < profile->n_metadata; i++)
+        if (text_is(profile_text(profile, profile->metadata[i].key), CHANGES_KEY))
+            return profile_text(profile, profile->metadata[i].value);
+    return text_make("");
+}
+
 bool profile_is_side_by_side(const struct profile *profile)
 {
-    if (!profile_is_diff(profile))
-        return false;
-    for (size_t i = 0; i < profile->n_metadata; i++)
-        if (text_is(profile_text(profile, profile->metadata[i].key), CHANGES_KEY))
-            return true;
-    return false;
+    return profile_changes_text(profile).length > 0;
 }

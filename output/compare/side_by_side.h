@@ -28,4 +28,7 @@ MUST_CHECK bool profile_diff_side_by_side(const struct profile *diff,
 /* Whether it has these intervals already. */
 bool profile_is_side_by_side(const struct profile *profile);
 
+/* The metadata "changes" of such a profile (intervals.h reads it); "" of others. */
+struct text profile_changes_text(const struct profile *profile);
+
 #endif

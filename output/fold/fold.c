@@ -367,7 +367,7 @@ static bool thread_root_push(struct adding *adding, uint32_t thread_id)
     int n = snprintf(ids, sizeof ids, "-%" PRIu64 "/%" PRIu64, process->pid, thread->tid);
     struct chars text = {0};
     bool ok = chars_append(&text, name.bytes, name.length) && chars_append(&text, ids, (size_t)n) &&
-              root_push(adding, (struct text){text.items, text.n});
+              root_push(adding, chars_text(&text));
     chars_deinit(&text);
     return ok;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fold/diff.h"
+
 /* Flags of all frames that samples or spans may have. */
 static uint32_t frame_flags(const struct profile *profile)
 {
@@ -116,7 +118,9 @@ const char *losses_describe(const struct profile *profile, const struct format *
     out[0] = '\0';
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
         const struct loss *loss = &losses[i];
-        if ((format->keeps & loss->unless) != 0 ||
+        bool is_shown =
+            loss->unless == KEEPS_ALL_KINDS && format->shows_changes && profile_is_diff(profile);
+        if (is_shown || (format->keeps & loss->unless) != 0 ||
             (is_stack_counts(format) && !loss->for_stack_counts) || !loss->is_in(profile))
             continue;
         int n = used == 0

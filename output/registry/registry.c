@@ -10,6 +10,7 @@
 #include "formats/html/html.h"
 #include "formats/nytprof/nytprof.h"
 #include "formats/sprofile/sprofile.h"
+#include "formats/svg/svg.h"
 #include "text.h"
 
 const struct format *const format_table[] = {
@@ -23,6 +24,7 @@ const struct format *const format_table[] = {
     &format_htdump,
     &format_sprofile,
     &format_html,
+    &format_svg,
     NULL,
 };
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names/short_name.h"
 #include "text.h"
+#include "text/short_name.h"
 
 /* As c++filt: parameters, const and the like, std::string in full where the name says so. */
 #define FULL_CXX (DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE)

@@ -1,6 +1,7 @@
 /* profile_help.c - see profile_help.h. */
 #include "profile_help.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "unit.h"
@@ -89,4 +90,18 @@ void span_add(struct profile_builder *builder, uint32_t thread, const char *name
                                       .begin_ns = begin_ns,
                                       .end_ns = end_ns};
     profile_add_span(builder, &span);
+}
+
+struct profile *run_of_folded(const char *folded)
+{
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, UINT64_C(1000000));
+    char stack[128];
+    unsigned n_ms;
+    int length;
+    for (const char *at = folded; sscanf(at, "%127s %u%n", stack, &n_ms, &length) == 2;
+         at += length)
+        for (unsigned i = 0; i < n_ms; i++)
+            sample_add(builder, 0, stack, 0, UINT64_C(1000000));
+    profile_add_metadata(builder, "command", folded, strlen(folded));
+    return builder_finish(builder);
 }

@@ -15,6 +15,10 @@ uint32_t folded_stack(struct profile_builder *builder, const char *folded);
  * begins with 'i' is idle. */
 uint32_t module_stack(struct profile_builder *builder, const char *frames);
 
+/* A run sampled every ms without times, of "stack ms stack ms": a sample for each ms. The text is its metadata
+ * "command". */
+struct profile *run_of_folded(const char *folded);
+
 /* A thread `tid` called `name` of a new process `pid` called `process`. */
 uint32_t thread_add(struct profile_builder *builder, const char *process, uint64_t pid,
                     const char *name, uint64_t tid);

@@ -1,16 +1,7 @@
 /* page.c - see page.h. The two files that cmake/HtmlPage.cmake makes, by their bytes. */
 #include "formats/html/page.h"
 
-/* NAME and NAME_end, from the file at PATH. */
-/* NOLINTBEGIN(bugprone-macro-parentheses): names take none */
-#define FILE_BYTES(name, path)                                                                     \
-    __asm__(".section .rodata\n"                                                                   \
-            ".local " #name "\n"                                                                   \
-            ".local " #name "_end\n" #name ":\n"                                                   \
-            ".incbin \"" path "\"\n" #name "_end:\n"                                               \
-            ".previous\n");                                                                        \
-    extern const char name[], name##_end[]
-/* NOLINTEND(bugprone-macro-parentheses) */
+#include "file_bytes.h"
 
 FILE_BYTES(page_before, HTML_PAGE_BEFORE);
 FILE_BYTES(page_after, HTML_PAGE_AFTER);

@@ -135,7 +135,7 @@ void nytprof_name_encode(struct text name, struct text object, struct chars *out
     chars_append(&packaged, whole.bytes + head, whole.length - head);
     if (tail >= whole.length)
         chars_append(&packaged, "??", 2);
-    append_bracketed(out, (struct text){.bytes = packaged.items, .length = packaged.n});
+    append_bracketed(out, chars_text(&packaged));
     out->no_memory = out->no_memory || clean.no_memory || packaged.no_memory;
     chars_deinit(&clean);
     chars_deinit(&packaged);

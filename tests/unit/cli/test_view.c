@@ -6,8 +6,8 @@
 
 #include "alloc_fault.h"
 #include "unit.h"
+#include "view/cells.h"
 #include "view/name_fit.h"
-#include "view/weight.h"
 #include "view/width.h"
 
 #define DOTS "\u2026"

@@ -1,7 +1,6 @@
 /* test_side_by_side.c - two runs as one profile: its numbers are those of the runs, its intervals those of changes.h,
  * and functions are matched as there. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,21 +13,6 @@
 #define MS UINT64_C(1000000)
 #define MOST_RUNS 4
 
-/* Of 1 kHz without times: "stack weight" lines, as folded files have them. */
-static struct profile *run_make(const char *folded)
-{
-    struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, MS);
-    char stack[128];
-    unsigned n_ms;
-    int length;
-    for (const char *at = folded; sscanf(at, "%127s %u%n", stack, &n_ms, &length) == 2;
-         at += length)
-        for (unsigned i = 0; i < n_ms; i++)
-            sample_add(builder, 0, stack, 0, MS);
-    profile_add_metadata(builder, "command", folded, strlen(folded));
-    return builder_finish(builder);
-}
-
 struct runs {
     struct profile *profiles[MOST_RUNS];
     const struct profile *borrowed[MOST_RUNS];
@@ -38,7 +22,7 @@ struct runs {
 static void runs_make(struct runs *runs, size_t n_before, size_t n_after, const char *const *folded)
 {
     for (size_t i = 0; i < n_before + n_after; i++)
-        runs->borrowed[i] = runs->profiles[i] = run_make(folded[i]);
+        runs->borrowed[i] = runs->profiles[i] = run_of_folded(folded[i]);
     runs->request = (struct changes_request){.before = runs->borrowed,
                                              .after = runs->borrowed + n_before,
                                              .n_before = n_before,

@@ -1,5 +1,5 @@
 /* format.js - numbers as people read them, digit for digit as the tools print them
- * (cli/view/weight.c). */
+ * (output/fold/weight_words.c). */
 import {UNIT} from "../data/profile.js";
 
 const NS_PER_S = 1e9;

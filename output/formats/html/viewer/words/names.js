@@ -17,7 +17,8 @@ const CLOSING = {
     "{": "}",
     "[": "]"
 };
-const INNER_BLANK = "\u0001"; // of what must not be taken for the end of a type
+// Of what must not be taken for the end of a type; for private use, and allowed in XML.
+const INNER_BLANK = "\ue000";
 
 function isNameChar(char)
 {

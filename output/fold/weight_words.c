@@ -1,7 +1,8 @@
-/* weight.c - see weight.h. */
-#include "view/weight.h"
+/* weight_words.c - see weight_words.h. */
+#include "fold/weight_words.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "text.h"
 
@@ -23,19 +24,6 @@ struct weight_style weight_style_for(enum profile_unit unit, uint64_t largest)
     char text[WEIGHT_BYTES];
     style.columns = weight_format(style, largest, text, sizeof text);
     return style;
-}
-
-void weight_print(FILE *out, struct weight_style style, uint64_t weight)
-{
-    char text[WEIGHT_BYTES];
-    (void)weight_format(style, weight, text, sizeof text);
-    fprintf(out, "%*s", style.columns, text);
-}
-
-void percent_print(FILE *out, uint64_t weight, uint64_t all)
-{
-    double percent = all == 0 ? 0 : 100.0 * (double)weight / (double)all;
-    fprintf(out, "%*.1f%%", PERCENT_COLUMNS - 1, percent);
 }
 
 struct text measure_words(enum profile_unit unit, struct text measure)

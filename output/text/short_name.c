@@ -1,6 +1,6 @@
 /* short_name.c - see short_name.h. One pass from left to right: what stands before a bracket tells what
  * it begins. Names are not parsed: what closes nothing, or does not close, is left as it is. */
-#include "names/short_name.h"
+#include "text/short_name.h"
 
 #include <string.h>
 

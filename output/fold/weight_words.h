@@ -1,15 +1,13 @@
-/* weight.h - numbers of a profile as people read them: one unit and one width for a whole table.
+/* weight_words.h - numbers of a profile as people read them: one unit and one width for a whole table.
  *
  * Times are seconds, or milliseconds where all is less than a second; counts are whole numbers. */
-#ifndef SAMPLER_CLI_WEIGHT_H
-#define SAMPLER_CLI_WEIGHT_H
+#ifndef SAMPLER_WEIGHT_WORDS_H
+#define SAMPLER_WEIGHT_WORDS_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "model/profile.h"
-
-#define PERCENT_COLUMNS 6
 
 struct weight_style {
     enum profile_unit unit;
@@ -22,12 +20,6 @@ struct weight_style weight_style_for(enum profile_unit unit, uint64_t largest);
 
 /* "1.881 s", without blanks in front. Returns the columns. */
 int weight_format(struct weight_style style, uint64_t weight, char *out, size_t out_bytes);
-
-/* Of the style's width, to the right. */
-void weight_print(FILE *out, struct weight_style style, uint64_t weight);
-
-/* "27.6%", PERCENT_COLUMNS wide. Of nothing: 0. */
-void percent_print(FILE *out, uint64_t weight, uint64_t all);
 
 /* What is measured: "CPU time", "wall time", "samples", the name of an event. `measure` is the name
  * of the kind, which may be empty. */
