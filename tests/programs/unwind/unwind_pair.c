@@ -22,17 +22,21 @@ static struct unwind_frame previous[UNWIND_MAX_FRAMES];
 static uint32_t n_previous;
 static uint64_t root_pc;
 static sigjmp_buf behind_crash;
+static sigjmp_buf behind_wait;
 static volatile sig_atomic_t in_libunwind;
+static volatile sig_atomic_t may_wait;
+static volatile sig_atomic_t gave_up;
 
 /* A sample in the midst of dlopen can leave libunwind waiting for the loader's lock for ever (the
  * interrupted code is just taking it): seen here. Called every 200 ms; the second time in the same
- * walk it is given up. */
+ * walk the wait is given up. Only the wait: whoever jumps out of libunwind leaves the lock of its
+ * cache locked, and the next walk waits for that, with all signals blocked. */
 static void on_watch(int number)
 {
     static unsigned n_samples_before;
     (void)number;
-    if (in_libunwind && n_samples_before == unwind_pair.n_samples)
-        siglongjmp(behind_crash, 1);
+    if (may_wait && n_samples_before == unwind_pair.n_samples)
+        siglongjmp(behind_wait, 1);
     n_samples_before = in_libunwind ? unwind_pair.n_samples : UINT32_MAX;
 }
 
@@ -45,11 +49,13 @@ static void iterate_find(void)
     memcpy(&iterate_real, &real, sizeof real); /* the cast is POSIX's, not C's */
 }
 
-/* The one libunwind calls, too. It blocks all signals meanwhile, the watch's as well. */
+/* The one libunwind calls, too. It blocks all signals meanwhile, the watch's as well. Given up, it
+ * has found nothing. */
 __attribute__((visibility("default"))) int dl_iterate_phdr(iterate_callback *callback, void *data)
 {
     sigset_t watched;
     sigset_t before;
+    volatile int result = 0;
     if (iterate_real == NULL) /* a caller earlier than init */
         iterate_find();
     if (!in_libunwind)
@@ -57,7 +63,13 @@ __attribute__((visibility("default"))) int dl_iterate_phdr(iterate_callback *cal
     sigemptyset(&watched);
     sigaddset(&watched, SIGALRM);
     sigprocmask(SIG_UNBLOCK, &watched, &before);
-    int result = iterate_real(callback, data);
+    if (sigsetjmp(behind_wait, 1) == 0) {
+        may_wait = 1;
+        result = iterate_real(callback, data);
+    } else {
+        gave_up = 1;
+    }
+    may_wait = 0;
     sigprocmask(SIG_SETMASK, &before, NULL);
     return result;
 }
@@ -134,10 +146,12 @@ void unwind_pair_sample(const void *context)
     theirs = their_thread->found.frames;
     if (sigsetjmp(behind_crash, 1) == 0) {
         in_libunwind = 1;
+        gave_up = 0;
         their_result = unwind_libunwind_walk(their_thread, context, &theirs);
-        crashed = 0;
+        crashed = gave_up;
     }
     in_libunwind = 0;
+    may_wait = 0;
 
     struct unwind_pair *pair = &unwind_pair;
     uint32_t at = 0;
