@@ -12,6 +12,7 @@ int command_report(const struct options *options);
 int command_convert(const struct options *options);
 int command_top(const struct options *options);
 int command_tree(const struct options *options);
+int command_view(const struct options *options);
 int command_dump(const struct options *options);
 int command_formats(const struct options *options);
 

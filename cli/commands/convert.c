@@ -1,5 +1,5 @@
-/* convert.c - sampler convert: profiles in, one profile out. Outputs are checked before the first input
- * is read, as reading may take long. */
+/* convert.c - sampler convert: profiles in, one profile out. Outputs are checked before the first
+ * input is read, as reading may take long. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,14 +158,14 @@ int command_convert(const struct options *options)
         return status;
     bool ok = inputs_load(options, &inputs, &err);
     if (ok && inputs.n == 1) {
-        ok = embed_sources(&inputs.profiles[0], options, &err) &&
+        ok = embed_sources_if_asked(&inputs.profiles[0], options, &err) &&
              save(&outputs, inputs.profiles[0], &err);
     } else if (ok) {
         struct profile *merged = NULL;
         struct format_notes notes = notes_to_stderr("merging");
         ok = profile_merge((const struct profile *const *)inputs.profiles, inputs.n, &notes,
                            &merged, &err) &&
-             embed_sources(&merged, options, &err) && save(&outputs, merged, &err);
+             embed_sources_if_asked(&merged, options, &err) && save(&outputs, merged, &err);
         profile_destroy(merged);
     }
     return finish(&inputs, ok, &err);

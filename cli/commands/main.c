@@ -19,10 +19,11 @@ static const struct {
     enum command_id id;
     int (*run)(const struct options *options);
 } commands[] = {
-    {COMMAND_REPORT, command_report}, {COMMAND_CONVERT, command_convert},
-    {COMMAND_DIFF, command_diff},     {COMMAND_TOP, command_top},
-    {COMMAND_TREE, command_tree},     {COMMAND_LIST, command_list},
-    {COMMAND_DUMP, command_dump},     {COMMAND_FORMATS, command_formats},
+    {COMMAND_REPORT, command_report},   {COMMAND_CONVERT, command_convert},
+    {COMMAND_DIFF, command_diff},       {COMMAND_TOP, command_top},
+    {COMMAND_TREE, command_tree},       {COMMAND_LIST, command_list},
+    {COMMAND_VIEW, command_view},       {COMMAND_DUMP, command_dump},
+    {COMMAND_FORMATS, command_formats},
 };
 #define N_ROWS (sizeof commands / sizeof commands[0])
 
@@ -39,6 +40,7 @@ static void print_help(FILE *out)
           "`sampler COMMAND --help` lists the options. To profile a program:\n"
           "  sampler-run ./app                       writes app.PID.folded and app.PID.sprofile\n"
           "  sampler top                             where the time of that run went\n"
+          "  sampler view --open                     the same as a page in your browser\n"
           "  LD_PRELOAD=/path/libsampler.so ./app    without the launcher\n",
           out);
 }

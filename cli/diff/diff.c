@@ -1,5 +1,5 @@
-/* diff.c - sampler diff: what changed from one run to another, or from several to several others, and
- * what of it is more than chance; on the terminal, as JSON, or with -o stack by stack. */
+/* diff.c - sampler diff: what changed from one run to another, or from several to several others,
+ * and what of it is more than chance; on the terminal, as JSON, or with -o stack by stack. */
 #include "diff/diff.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 #include "diff/command.h"
 #include "options/messages.h"
 #include "report/files.h"
+#include "report/progress.h"
 #include "view/rows_by.h"
 
 static struct diff_verdict verdict_of(const struct changes *changes)
@@ -28,7 +29,9 @@ static bool changes_make(struct diff *diff, struct err *err)
     if (profiles == NULL)
         return err_fail_memory(err);
     const struct changes_request request = diff_request(diff, profiles);
+    struct progress *progress = progress_start("comparing", NULL);
     bool ok = changes_init(&diff->changes, &request, &notes, err);
+    progress_stop(progress);
     free(profiles);
     if (ok)
         diff->verdict = verdict_of(&diff->changes);

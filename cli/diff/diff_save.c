@@ -1,6 +1,7 @@
-/* diff_save.c - `sampler diff -o`: before and after side by side, for viewers of flame graphs. Most formats cannot hold
- * two numbers of each stack. A folded file holds the names of two runs as they are (fold/diff.h); all others functions
- * matched as on the terminal, and what is chance (compare/side_by_side.h). */
+/* diff_save.c - `sampler diff -o`: before and after side by side, for viewers of flame graphs. Most
+ * formats cannot hold two numbers of each stack. A folded file holds the names of two runs as they
+ * are (fold/diff.h); all others functions matched as on the terminal, and what is chance
+ * (compare/side_by_side.h). */
 #include <stdlib.h>
 
 #include "compare/side_by_side.h"
@@ -9,7 +10,9 @@
 #include "formats/folded/folded.h"
 #include "options/format_names.h"
 #include "registry/registry.h"
+#include "report/browser.h"
 #include "report/files.h"
+#include "report/progress.h"
 #include "report/save.h"
 
 /* NULL with *err where there is none. */
@@ -17,7 +20,7 @@ static const struct format *output_format(const char *path, struct err *err)
 {
     const struct format *format = path_is_stream(path) ? &format_diff_folded : format_by_path(path);
     if (format != NULL && format->write != NULL &&
-        (format->shows_changes || (format->keeps & KEEPS_ALL_KINDS) != 0))
+        (format->for_browsers || (format->keeps & KEEPS_ALL_KINDS) != 0))
         return format;
     err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
              "%.100s: not a file for two numbers of each stack; take FILE.html, FILE.svg or "
@@ -26,11 +29,24 @@ static const struct format *output_format(const char *path, struct err *err)
     return NULL;
 }
 
+/* What --open opens; NULL: none of the outputs. */
+static const char *page_of(const struct options *options)
+{
+    for (size_t i = 0; i < options->n_outputs; i++)
+        if (!path_is_stream(options->outputs[i]) &&
+            format_is_for_browsers(options->outputs[i], NULL))
+            return options->outputs[i];
+    return NULL;
+}
+
 bool diff_outputs_check(const struct options *options, struct err *err)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < options->n_outputs; i++)
         ok = output_format(options->outputs[i], err) != NULL;
+    if (ok && options_flag(options, OPTION_OPEN) && page_of(options) == NULL)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "--open: name the page to be made with -o FILE.html");
     return ok;
 }
 
@@ -61,8 +77,10 @@ static bool matched_make(const struct diff *diff, struct profile **out, struct e
     struct changes_request request = diff_request(diff, profiles);
     request.by = SUMMARY_BY_FUNCTION;
     request.scope = ROWS_OF_TREE;
+    struct progress *progress = progress_start("comparing", NULL);
     bool ok =
         profile_side_by_side(&request, (const char *const *)diff->sides.paths, &notes, out, err);
+    progress_stop(progress);
     free(profiles);
     return ok;
 }
@@ -90,5 +108,6 @@ bool diff_save(const struct diff *diff, struct err *err)
         ok = output_write(diff, diff->options->outputs[i], &both, err);
     profile_destroy(both.folded);
     profile_destroy(both.matched);
-    return ok;
+    return ok &&
+           (!options_flag(diff->options, OPTION_OPEN) || browser_open(page_of(diff->options), err));
 }

@@ -10,18 +10,18 @@
 #include "text.h"
 
 const struct format_name format_names[] = {
-    {"folded", {"collapsed", "folded"}, "%n.%p.folded"},
-    {"diff-folded", {"diff.folded"}, "%n.%p.diff.folded"},
-    {"cpuprofile", {"cpuprofile"}, "%n.%p.cpuprofile"},
-    {"chrome-trace", {"trace.json"}, "%n.%p.trace.json"},
-    {"easyprofiler", {"prof"}, "%n.%p.prof"},
-    {"nytprof", {"nytprof"}, "%n.%p.nytprof"},
-    {"nytprof-chunked", {"nytprofc"}, "%n.%p.nytprofc"},
-    {"htdump", {"htdump"}, "%n.%p.htdump"},
-    {"sprofile", {"sprofile"}, "%n.%p.sprofile"},
-    {"html", {"html"}, "%n.%p.html"},
-    {"svg", {"svg"}, "%n.%p.svg"},
-    {NULL, {NULL}, NULL},
+    {"folded", {"collapsed", "folded"}, false, "%n.%p.folded"},
+    {"diff-folded", {"diff.folded"}, false, "%n.%p.diff.folded"},
+    {"cpuprofile", {"cpuprofile"}, false, "%n.%p.cpuprofile"},
+    {"chrome-trace", {"trace.json"}, false, "%n.%p.trace.json"},
+    {"easyprofiler", {"prof"}, false, "%n.%p.prof"},
+    {"nytprof", {"nytprof"}, false, "%n.%p.nytprof"},
+    {"nytprof-chunked", {"nytprofc"}, false, "%n.%p.nytprofc"},
+    {"htdump", {"htdump"}, false, "%n.%p.htdump"},
+    {"sprofile", {"sprofile"}, false, "%n.%p.sprofile"},
+    {"html", {"html"}, true, "%n.%p.html"},
+    {"svg", {"svg"}, true, "%n.%p.svg"},
+    {NULL, {NULL}, false, NULL},
 };
 
 static const struct format_name *row_by_name(const char *name)
@@ -91,6 +91,14 @@ const char *format_name_for_writing(const char *path, const char *name, struct e
     else
         err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--format: '%.60s' is none of %s", name, names);
     return NULL;
+}
+
+bool format_is_for_browsers(const char *path, const char *name)
+{
+    struct err ignored = ERR_INIT;
+    const char *format = format_name_for_writing(path, name, &ignored);
+    const struct format_name *row = format == NULL ? NULL : row_by_name(format);
+    return row != NULL && row->for_browsers;
 }
 
 bool format_output_of(const char *input, const char *name, char *out, size_t out_bytes,

@@ -16,6 +16,7 @@
 struct format_name {
     const char *name;
     const char *extensions[FORMAT_MAX_EXTENSIONS + 1]; /* without the point; NULL after the last */
+    bool for_browsers;                                 /* a person looks at it in a browser */
     const char *output; /* the pattern of an output in that format that was given no name */
 };
 
@@ -33,6 +34,9 @@ const char *format_name_for_writing(const char *path, const char *name, struct e
 /* The pattern of an output in the format called `name` for which no name was given; NULL when there
  * is no such format. */
 const char *format_default_output(const char *name);
+
+/* Whether a file of that name, or format if one is given, is for browsers. */
+bool format_is_for_browsers(const char *path, const char *name);
 
 /* The name of a file in the current folder that is made of `input`, in the format called `name`
  * (NULL: folded): "out/x.7.sprofile" in cpuprofile is x.7.cpuprofile. ERR_USAGE where there is no

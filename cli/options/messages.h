@@ -12,4 +12,8 @@ void tell(const char *name, const char *text);
 /* The same of an error. */
 void complain(const char *name, const struct err *err);
 
+/* A line on a terminal that the next message, or status, takes the place of; "" takes it away. Any
+ * thread. */
+void status_show(const char *text);
+
 #endif

@@ -12,9 +12,11 @@
 #define TOP BIT(COMMAND_TOP)
 #define TREE BIT(COMMAND_TREE)
 #define LIST BIT(COMMAND_LIST)
+#define VIEW BIT(COMMAND_VIEW)
 #define DUMP BIT(COMMAND_DUMP)
 #define FORMATS BIT(COMMAND_FORMATS)
-#define VIEWS (DIFF | TOP | TREE | LIST) /* take a part of a profile */
+#define TEXTS (DIFF | TOP | TREE | LIST) /* show it on a terminal    */
+#define VIEWS (TEXTS | VIEW)             /* take a part of a profile */
 
 const struct option_row option_table[N_OPTIONS] = {
     [OPTION_FREQUENCY] = {.long_name = "frequency",
@@ -57,7 +59,7 @@ const struct option_row option_table[N_OPTIONS] = {
                        .argument = "FILE",
                        .environment = ENVIRONMENT_OUTPUT,
                        .repeats = true,
-                       .commands = RUN | REPORT | CONVERT | DIFF | DUMP,
+                       .commands = RUN | REPORT | CONVERT | DIFF | VIEW | DUMP,
                        .help = "file to write, - for stdout"},
     [OPTION_FORMAT] = {.long_name = "format",
                        .short_name = 'f',
@@ -65,6 +67,9 @@ const struct option_row option_table[N_OPTIONS] = {
                        .environment = ENVIRONMENT_FORMAT,
                        .commands = RUN | REPORT | CONVERT,
                        .help = "format of the output, else by its extension"},
+    [OPTION_OPEN] = {.long_name = "open",
+                     .commands = RUN | REPORT | DIFF | VIEW,
+                     .help = "make a page of it and open that in your browser"},
     [OPTION_THREADS] = {.long_name = "threads",
                         .argument = "HOW",
                         .words = "split|merge",
@@ -157,7 +162,7 @@ const struct option_row option_table[N_OPTIONS] = {
                         .commands = REPORT,
                         .help = "print the account; with -o, end with its line"},
     [OPTION_JSON] = {.long_name = "json",
-                     .commands = REPORT | VIEWS | FORMATS,
+                     .commands = REPORT | TEXTS | FORMATS,
                      .help = "what is printed as JSON, for programs"},
     [OPTION_ACCOUNT_FILE] = {.long_name = "account-file",
                              .argument = "FILE",
@@ -204,7 +209,7 @@ const struct option_row option_table[N_OPTIONS] = {
                     .help = "leave out branches of less than this of the tree"},
     [OPTION_SOURCE_PATH] = {.long_name = "source-path",
                             .argument = "DIRS",
-                            .commands = REPORT | CONVERT | LIST,
+                            .commands = REPORT | CONVERT | LIST | VIEW,
                             .help = "folders of sources, as DIR:DIR; else this folder"},
     [OPTION_EMBED_SOURCE] = {.long_name = "embed-source",
                              .environment = "SAMPLER_EMBED_SOURCE",
@@ -275,7 +280,7 @@ const struct option_row option_table[N_OPTIONS] = {
     [OPTION_QUIET] = {.long_name = "quiet",
                       .short_name = 'q',
                       .environment = ENVIRONMENT_QUIET,
-                      .commands = RUN | REPORT | CONVERT | DIFF,
+                      .commands = RUN | REPORT | CONVERT | DIFF | VIEW,
                       .help = "no account, only errors"},
 };
 
@@ -283,8 +288,7 @@ const struct command_row command_table[N_COMMANDS] = {
     [COMMAND_RUN] = {.name = "sampler-run",
                      .usage = "[--] COMMAND [ARG]...",
                      .about = "Run COMMAND and write a profile of where it spent its CPU time.",
-                     .examples = "  sampler-run -F 4999 -o hot.folded ./app --its-option\n"
-                                 "  sampler-run --processes split -o %n.%p.folded make\n",
+                     .examples = "  sampler-run -F 4999 -o hot.folded ./app --its-option\n",
                      .least_operands = 1,
                      .ends_at_operand = true},
     [COMMAND_REPORT] = {.name = "report",
@@ -335,6 +339,14 @@ const struct command_row command_table[N_COMMANDS] = {
                           "  sampler list --source-path ~/src/app 'Table::.*find'\n",
                       .takes_name = true,
                       .takes_newest = true},
+    [COMMAND_VIEW] =
+        {.name = "view",
+         .usage = "[FILE]...",
+         .about = "Look at it: a page with flame graph, table, timeline and source.",
+         .examples = "  sampler view --open                of the last run here, in your browser\n"
+                     "  firefox $(sampler view app.1234.sprofile)\n"
+                     "  sampler view --thread worker -o worker.html\n",
+         .takes_newest = true},
     [COMMAND_DUMP] = {.name = "dump",
                       .usage = "[FILE]",
                       .about = "Everything a profile file holds, as JSON.",

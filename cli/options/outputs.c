@@ -7,14 +7,15 @@
 #include "environment.h"
 #include "options/format_names.h"
 
-size_t outputs_count(const struct options *options)
+/* Without the page that --open adds. */
+static size_t asked_count(const struct options *options)
 {
     if (options->n_outputs > 0)
         return options->n_outputs;
     return options->values[OPTION_FORMAT] == NULL ? 2 : 1;
 }
 
-const char *outputs_name(const struct options *options, size_t index)
+static const char *asked_name(const struct options *options, size_t index)
 {
     if (options->n_outputs > 0)
         return options->outputs[index];
@@ -24,14 +25,41 @@ const char *outputs_name(const struct options *options, size_t index)
     return name == NULL ? ENVIRONMENT_OUTPUT_DEFAULT : name;
 }
 
-static bool are_patterns(const struct options *options)
+static bool adds_page(const struct options *options)
 {
-    return options->command == COMMAND_RUN || options->given[OPTION_RUN] || options->n_outputs == 0;
+    if (!options_flag(options, OPTION_OPEN))
+        return false;
+    for (size_t i = 0; i < asked_count(options); i++)
+        if (format_is_for_browsers(asked_name(options, i), options->values[OPTION_FORMAT]))
+            return false;
+    return true;
+}
+
+size_t outputs_count(const struct options *options)
+{
+    return asked_count(options) + adds_page(options);
+}
+
+bool outputs_is_added_page(const struct options *options, size_t index)
+{
+    return index == asked_count(options);
+}
+
+const char *outputs_name(const struct options *options, size_t index)
+{
+    return outputs_is_added_page(options, index) ? format_default_output("html")
+                                                 : asked_name(options, index);
+}
+
+static bool is_pattern(const struct options *options, size_t index)
+{
+    return options->command == COMMAND_RUN || options->given[OPTION_RUN] ||
+           options->n_outputs == 0 || outputs_is_added_page(options, index);
 }
 
 bool outputs_name_has_pid(const struct options *options, size_t index)
 {
-    return are_patterns(options) && pattern_has_pid(outputs_name(options, index));
+    return is_pattern(options, index) && pattern_has_pid(outputs_name(options, index));
 }
 
 bool outputs_expand(const struct options *options, size_t index,
@@ -39,7 +67,7 @@ bool outputs_expand(const struct options *options, size_t index,
                     struct err *err)
 {
     const char *name = outputs_name(options, index);
-    if (are_patterns(options))
+    if (is_pattern(options, index))
         return pattern_expand(name, values, out, out_bytes, err);
     int n = snprintf(out, out_bytes, "%s", name);
     return (n >= 0 && (size_t)n < out_bytes) ||
@@ -65,6 +93,10 @@ bool outputs_check(const struct options *options, bool may_be_several, struct er
 {
     const struct pattern_values values = {.command = "command"};
     char path[PATH_MAX];
+    if (adds_page(options) && options->values[OPTION_FORMAT] != NULL)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "--open: --format %.40s is not for browsers; leave it out",
+                        options->values[OPTION_FORMAT]);
     for (size_t i = 0; i < outputs_count(options); i++) {
         if (!outputs_expand(options, i, &values, path, sizeof path, err) ||
             !check_path(options, path, may_be_several, err))

@@ -14,12 +14,16 @@
 #include "options/options.h"
 #include "options/pattern.h"
 
-/* Outputs there are. Where none is named, they are folded stacks for viewers and an sprofile for the
- * commands of sampler; one, where only a format is given. */
+/* Outputs there are. Where none is named, they are folded stacks for viewers and an sprofile for
+ * the commands of sampler; one, where only a format is given. With --open one more, a page, if none
+ * of them is for browsers. */
 size_t outputs_count(const struct options *options);
 
 /* Output `index` < outputs_count as it was given. */
 const char *outputs_name(const struct options *options, size_t index);
+
+/* Whether output `index` is the page that --open adds. */
+bool outputs_is_added_page(const struct options *options, size_t index);
 
 /* True when the name of output `index` differs from pid to pid by itself. */
 bool outputs_name_has_pid(const struct options *options, size_t index);

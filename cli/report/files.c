@@ -13,6 +13,7 @@
 #include "options/format_names.h"
 #include "options/messages.h"
 #include "registry/registry.h"
+#include "report/progress.h"
 
 #define FIRST_READ_BYTES ((size_t)64 * 1024)
 
@@ -66,7 +67,9 @@ bool file_load(const char *path, struct file_bytes *out, struct err *err)
         return err_name_file(err, path);
     }
     struct file_bytes bytes = {0};
+    struct progress *progress = progress_start("reading", path);
     bool ok = read_whole(fd, &bytes, err);
+    progress_stop(progress);
     if (!is_stdin)
         close(fd);
     if (!ok) {
@@ -164,8 +167,10 @@ bool profile_load(const char *path, struct file_bytes *bytes, const struct forma
     struct format_options with_input = *options;
     with_input.input_done = unload_input;
     with_input.input = bytes;
-    return format->read(bytes->data, bytes->size_bytes, &with_input, &notes, out, err) ||
-           err_name_file(err, path);
+    struct progress *progress = progress_start("reading", path);
+    bool ok = format->read(bytes->data, bytes->size_bytes, &with_input, &notes, out, err);
+    progress_stop(progress);
+    return ok || err_name_file(err, path);
 }
 
 struct format_options format_options_from(const struct options *options)

@@ -10,8 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "options/messages.h"
+
 struct progress {
-    const char *what;
+    char what[128];
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t stopped;
@@ -30,23 +32,26 @@ static void *show(void *argument)
         while (!progress->stop && pthread_cond_clockwait(&progress->stopped, &progress->lock,
                                                          CLOCK_MONOTONIC, &next) != ETIMEDOUT)
             ;
-        if (!progress->stop)
-            fprintf(stderr, "\rsampler: %s, %u s ", progress->what, ++seconds);
+        if (progress->stop)
+            break;
+        char line[sizeof progress->what + 32];
+        snprintf(line, sizeof line, "sampler: %s, %u s ", progress->what, ++seconds);
+        status_show(line);
     }
     pthread_mutex_unlock(&progress->lock);
-    if (seconds > 0)
-        fputs("\r\033[K", stderr);
+    status_show("");
     return NULL;
 }
 
-struct progress *progress_start(const char *what)
+struct progress *progress_start(const char *what, const char *path)
 {
     if (isatty(STDERR_FILENO) != 1)
         return NULL;
     struct progress *progress = calloc(1, sizeof *progress);
     if (progress == NULL)
         return NULL;
-    progress->what = what;
+    snprintf(progress->what, sizeof progress->what, "%s%s%s", what, path == NULL ? "" : " ",
+             path == NULL ? "" : path);
     pthread_mutex_init(&progress->lock, NULL);
     pthread_cond_init(&progress->stopped, NULL);
     if (pthread_create(&progress->thread, NULL, show, progress) != 0) {

@@ -1,14 +1,15 @@
 /* progress.h - a sign of life for long work, on a terminal only.
  *
  * Nothing is shown for the first second, nor where stderr is no terminal; then one line with the
- * seconds gone, which disappears when the work is done. */
+ * seconds gone, which disappears when the work is done, or a message takes its place. */
 #ifndef SAMPLER_CLI_PROGRESS_H
 #define SAMPLER_CLI_PROGRESS_H
 
 struct progress;
 
-/* `what` is kept until progress_stop. NULL when there is nothing to show to. */
-struct progress *progress_start(const char *what);
+/* "reading app.7.sprofile": `what`, and `path` if it is not NULL. NULL when there is nothing to
+ * show to. */
+struct progress *progress_start(const char *what, const char *path);
 void progress_stop(struct progress *progress); /* takes NULL */
 
 #endif

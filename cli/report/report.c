@@ -18,6 +18,7 @@
 #include "options/pattern.h"
 #include "recording/brief.h"
 #include "report/account_out.h"
+#include "report/browser.h"
 #include "report/files.h"
 #include "report/next_command.h"
 #include "report/progress.h"
@@ -38,6 +39,9 @@ struct report {
     const struct format *writing; /* the format that is being written             */
     char readable[PATH_MAX];      /* a file that can be looked at, .sprofile first */
     bool holds_all;               /* and it is one                                */
+    bool writes_main;             /* it is of the process whose file keeps its name */
+    char page[PATH_MAX];          /* a file for browsers, of that process if it has one */
+    bool is_page_of_main;
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -215,7 +219,7 @@ static bool build_profile(const struct options *options, struct recording *const
     for (size_t i = 0; i < n; i++)
         borrowed[i] = recordings[i];
     struct build_options build_options = build_options_from(options, cpu_ns);
-    struct progress *progress = progress_start("symbolizing");
+    struct progress *progress = progress_start("symbolizing", NULL);
     bool ok = profile_build(borrowed, n, &build_options, out, account, err);
     progress_stop(progress);
     free(borrowed);
@@ -260,6 +264,10 @@ static void note_wrote(void *context, const char *path)
         snprintf(report->readable, sizeof report->readable, "%s", path);
         report->holds_all = holds_all;
     }
+    if (report->writing->for_browsers && !report->is_page_of_main) {
+        snprintf(report->page, sizeof report->page, "%s", path);
+        report->is_page_of_main = report->writes_main;
+    }
     size_t room = sizeof report->wrote - report->wrote_length;
     if (report->n_wrote++ >= MAX_NAMED_FILES || strlen(path) + 32 > room)
         return;
@@ -267,11 +275,13 @@ static void note_wrote(void *context, const char *path)
                                              report->wrote_length > 0 ? ", " : "", path);
 }
 
-/* `is_main`: the file that keeps the name as it was given. */
-static bool write_outputs(struct report *report, const struct profile *profile,
+/* `is_main`: the file that keeps the name as it was given. A page that is to be looked at here has
+ * the text of source files, as of `sampler view`. */
+static bool write_outputs(struct report *report, struct profile **profile,
                           const struct pattern_values *values, bool is_main, struct err *err)
 {
     const struct options *options = report->request->options;
+    report->writes_main = is_main;
     for (size_t i = 0; i < outputs_count(options) && !report->request->no_outputs; i++) {
         char expanded[PATH_MAX];
         char path[PATH_MAX];
@@ -281,8 +291,11 @@ static bool write_outputs(struct report *report, const struct profile *profile,
             memcpy(path, expanded, sizeof path);
         else if (!path_add_pid(expanded, values->pid, path, sizeof path, err))
             return false;
+        if (outputs_is_added_page(options, i) && !options_flag(options, OPTION_EMBED_SOURCE) &&
+            !embed_sources(profile, options, err))
+            return false;
         const struct format *format = format_for_writing(path, options->values[OPTION_FORMAT], err);
-        const struct save_request request = {.profile = profile,
+        const struct save_request request = {.profile = *profile,
                                              .format = format,
                                              .options = options,
                                              .path = path,
@@ -328,8 +341,8 @@ static bool write_merged(struct report *report, struct err *err)
     bool ok =
         build_profile(report->request->options, report->recordings.items, report->recordings.n,
                       report->request->cpu_ns, &profile, &report->account, err) &&
-        embed_sources(&profile, report->request->options, err) &&
-        write_outputs(report, profile, &values, true, err);
+        embed_sources_if_asked(&profile, report->request->options, err) &&
+        write_outputs(report, &profile, &values, true, err);
     profile_destroy(profile);
     return ok;
 }
@@ -349,8 +362,8 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
     bool ok = build_profile(report->request->options, report->recordings.items + first, n, 0,
                             &profile, &account, err);
     if (ok && profile != NULL && (is_main || account.all.n_samples > 0))
-        ok = embed_sources(&profile, report->request->options, err) &&
-             write_outputs(report, profile, &values, is_main, err);
+        ok = embed_sources_if_asked(&profile, report->request->options, err) &&
+             write_outputs(report, &profile, &values, is_main, err);
     profile_destroy(profile);
     ok = ok && (account_add(&report->account, &account) || err_fail_memory(err));
     account_deinit(&account);
@@ -404,6 +417,15 @@ static void tell_account(struct report *report)
     }
 }
 
+/* A page that cannot be opened is there all the same, and the run is reported. */
+static void open_page(const struct report *report)
+{
+    struct err err = ERR_INIT;
+    if (options_flag(report->request->options, OPTION_OPEN) && report->page[0] != '\0' &&
+        !browser_open(report->page, &err))
+        complain("sampler", &err);
+}
+
 bool report_write(const struct report_request *request, struct err *err)
 {
     struct report report = {.request = request};
@@ -428,6 +450,8 @@ bool report_write(const struct report_request *request, struct err *err)
         tell_missing(&report);
     if (ok)
         ok = account_out_write(&report.account, request->options, err);
+    if (ok)
+        open_page(&report);
     recordings_destroy(&report.recordings);
     account_deinit(&report.account);
     return ok;

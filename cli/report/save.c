@@ -10,9 +10,12 @@
 #include "compare/side_by_side.h"
 #include "fold/diff.h"
 #include "model/convert.h"
+#include "options/format_names.h"
+#include "options/messages.h"
 #include "options/pattern.h"
 #include "registry/losses.h"
 #include "report/files.h"
+#include "report/progress.h"
 
 /* ---- losses, reported once
  * ----------------------------------------------------------------------- */
@@ -160,31 +163,44 @@ static bool save_threads(const struct save_request *request, const struct profil
     return ok;
 }
 
-/* Pages and pictures show two numbers of a stack with what of them is chance. `*made`: the caller's, or NULL. */
+/* Pages and pictures show two numbers of a stack with what of them is chance. `*made`: the
+ * caller's, or NULL. */
 static bool with_changes(const struct save_request *request, const struct format_notes *notes,
                          struct profile **made, struct err *err)
 {
     const struct profile *profile = request->profile;
-    return !request->format->shows_changes || !profile_is_diff(profile) ||
+    return !request->format->for_browsers || !profile_is_diff(profile) ||
            profile_is_side_by_side(profile) || profile_diff_side_by_side(profile, notes, made, err);
+}
+
+static bool save(const struct save_request *request, struct heard *heard, struct err *err)
+{
+    struct profile *made = NULL;
+    const struct profile *samples = request->profile;
+    const struct format_notes notes = {.note = hear, .context = heard};
+    losses_note(request->profile, request->format, &notes);
+    bool ok = with_changes(request, &notes, &made, err);
+    if (ok && request->format->is_one_thread)
+        ok = profile_with_samples(request->profile, &samples, &made, err) &&
+             save_threads(request, samples, heard, err);
+    else if (ok)
+        ok = write_file(request, made != NULL ? made : request->profile, 0, request->path, heard,
+                        err);
+    profile_destroy(made);
+    return ok;
 }
 
 bool profile_save(const struct save_request *request, struct err *err)
 {
     struct heard heard = {.length = 0};
-    struct profile *made = NULL;
-    const struct profile *samples = request->profile;
-    const struct format_notes notes = {.note = hear, .context = &heard};
-    losses_note(request->profile, request->format, &notes);
-    bool ok = with_changes(request, &notes, &made, err);
-    if (ok && request->format->is_one_thread)
-        ok = profile_with_samples(request->profile, &samples, &made, err) &&
-             save_threads(request, samples, &heard, err);
-    else if (ok)
-        ok = write_file(request, made != NULL ? made : request->profile, 0, request->path, &heard,
-                        err);
-    profile_destroy(made);
-    if (ok && heard.length > 0 && !options_flag(request->options, OPTION_QUIET))
-        fprintf(stderr, "sampler: %s: %s\n", request->path, heard.text);
+    bool is_stream = path_is_stream(request->path); /* which may be the terminal */
+    struct progress *progress = is_stream ? NULL : progress_start("writing", request->path);
+    bool ok = save(request, &heard, err);
+    progress_stop(progress);
+    if (ok && heard.length > 0 && !options_flag(request->options, OPTION_QUIET)) {
+        char line[sizeof heard.text + PATH_MAX];
+        snprintf(line, sizeof line, "%s: %s", request->path, heard.text);
+        tell("sampler", line);
+    }
     return ok;
 }

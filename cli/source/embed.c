@@ -76,13 +76,17 @@ static bool embed_files(struct embedding *embedding, struct err *err)
     return ok;
 }
 
-static void tell_embedded(const struct embedding *embedding)
+/* `taker`: a command that takes --source-path. */
+static void tell_embedded(const struct embedding *embedding, const char *taker)
 {
+    char absent[96];
+    snprintf(absent, sizeof absent, "not here (sampler %s --source-path DIR says where they are)",
+             taker);
     const struct {
         size_t n;
         const char *words;
     } missing[] = {
-        {embedding->n_absent, "not here (sampler convert --source-path DIR says where they are)"},
+        {embedding->n_absent, absent},
         {embedding->n_newer, "changed since the run began"},
         {embedding->n_beyond, "beyond the 32 MiB there is room for"},
     };
@@ -105,8 +109,6 @@ bool embed_sources(struct profile **profile, const struct options *options, stru
     struct embedding embedding = {.profile = *profile,
                                   .search_path = options->values[OPTION_SOURCE_PATH]};
     struct profile *made = NULL;
-    if (!options_flag(options, OPTION_EMBED_SOURCE))
-        return true;
     if (!profile_builder_like(*profile, &embedding.builder, err))
         return false;
     if (!embed_files(&embedding, err)) {
@@ -119,6 +121,12 @@ bool embed_sources(struct profile **profile, const struct options *options, stru
     profile_destroy(*profile);
     *profile = made;
     if (!options_flag(options, OPTION_QUIET))
-        tell_embedded(&embedding);
+        tell_embedded(&embedding, options->command == COMMAND_VIEW ? "view" : "convert");
     return true;
+}
+
+bool embed_sources_if_asked(struct profile **profile, const struct options *options,
+                            struct err *err)
+{
+    return !options_flag(options, OPTION_EMBED_SOURCE) || embed_sources(profile, options, err);
 }

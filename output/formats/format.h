@@ -64,8 +64,8 @@ struct format {
     const char *const *extensions; /* without the dot, longest first, NULL at the end */
     const char *about;  /* one line for `sampler formats`                                */
     uint32_t keeps;     /* enum format_keeps                                             */
-    bool shows_changes; /* of a profile of two runs: wants the intervals of changes, too
-                           (compare/side_by_side.h) */
+    bool for_browsers;  /* a person looks at it in a browser; of two runs it shows what changed,
+                           and gets how far that may be chance (compare/side_by_side.h) */
     bool is_one_thread; /* holds one thread: several go to a file each (--threads split), named
                            NAME.TID.EXTENSION, or into one (--threads merge) */
 

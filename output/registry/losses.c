@@ -119,7 +119,7 @@ const char *losses_describe(const struct profile *profile, const struct format *
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
         const struct loss *loss = &losses[i];
         bool is_shown =
-            loss->unless == KEEPS_ALL_KINDS && format->shows_changes && profile_is_diff(profile);
+            loss->unless == KEEPS_ALL_KINDS && format->for_browsers && profile_is_diff(profile);
         if (is_shown || (format->keeps & loss->unless) != 0 ||
             (is_stack_counts(format) && !loss->for_stack_counts) || !loss->is_in(profile))
             continue;

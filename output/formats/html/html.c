@@ -13,7 +13,7 @@ const struct format format_html = {
     .keeps = KEEPS_SAMPLES | KEEPS_TIMES | KEEPS_LINES | KEEPS_INLINED | KEEPS_THREADS |
              KEEPS_PROCESSES | KEEPS_SPANS | KEEPS_INSTANTS | KEEPS_OFF_CPU | KEEPS_BOOKMARKS |
              KEEPS_METADATA | KEEPS_MODULES | KEEPS_ADDRESSES | KEEPS_FILES | KEEPS_ALL_KINDS,
-    .shows_changes = true,
+    .for_browsers = true,
     .sniff = html_sniff,
     .read = html_read,
     .write = html_write,

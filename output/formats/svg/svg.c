@@ -24,7 +24,7 @@ const struct format format_svg = {
     .extensions = extensions,
     .about = "a flame graph as a picture; also of two runs; in browsers with zoom and search",
     .keeps = KEEPS_SAMPLES | KEEPS_MODULES,
-    .shows_changes = true,
+    .for_browsers = true,
     .sniff = svg_sniff,
     .write = svg_write,
 };

@@ -35,15 +35,16 @@ def self_by_name(rows):
     return sums
 
 
-def on_terminal(columns, rows, *words, **variables):
-    """What a terminal of that size gets from `sampler WORDS`, without carriage returns."""
+def on_terminal(columns, rows, *words, streams=(1,), **variables):
+    """What a terminal of that size gets from `sampler WORDS` on these of its file descriptors."""
     variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "SAMPLER_PAGER": "cat", **variables}
     env = clean_environment(**variables)
     reading, writing = os.openpty()
     fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     pid = os.fork()
     if pid == 0:
-        os.dup2(writing, 1)
+        for stream in streams:
+            os.dup2(writing, stream)
         os.execve(SAMPLER, [SAMPLER, *words], {key: value for key, value in env.items() if value != "None"})
     os.close(writing)
     text = b""

@@ -81,7 +81,7 @@ def text_and_numbers(_scratch):
 
         browser.choose("#source-file select", "part.h")
         check_equal(rows(browser), [expected_row(7, "", 40, 40)], "part.h: numbers alone")
-        check_equal(browser.text("#source-file p"), "The text of this file is not in the profile; --embed-source puts it there.", "remark")
+        check_equal(browser.text("#source-file p"), "The text of this file is not in the page; sampler view puts it there, or --embed-source.", "remark")
         address = browser.evaluate("location.hash")
         browser.open(page, address)
         check_equal(chosen_file(browser), "part.h", address)

@@ -111,7 +111,7 @@ static void only_when_asked(void **state)
     struct err err = ERR_INIT;
     struct options options = options_of("-q");
     struct profile *profile = profile_make(false), *before = profile;
-    assert_true(embed_sources(&profile, &options, &err));
+    assert_true(embed_sources_if_asked(&profile, &options, &err));
     assert_ptr_equal(profile, before);
     profile_destroy(profile);
 }

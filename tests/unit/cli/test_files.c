@@ -66,6 +66,7 @@ static void names_of_formats_are_those_of_the_table(void **state)
             assert_string_equal(name->extensions[n], (*row)->extensions[n]);
         }
         assert_null(name->extensions[n]);
+        assert_int_equal(name->for_browsers, (*row)->for_browsers);
         name++;
     }
     assert_null(name->name);

@@ -401,7 +401,8 @@ static void the_page_of_sampler_run_is_the_table(void **state)
         if (paragraph == NULL)
             fail_msg("the page does not tell of %s", text);
         paragraph_matches(id, paragraph);
-        snprintf(text, sizeof text, "Environment: %s.", option_table[id].environment);
+        const char *environment = option_table[id].environment;
+        snprintf(text, sizeof text, "Environment: %s.", environment == NULL ? "none" : environment);
         paragraph_says(paragraph, text);
         free(paragraph);
     }

@@ -1,7 +1,7 @@
 /* source.js - source files with the weight of each line, as sampler list shows them.
  *
- * The text is there if it was embedded (--embed-source); else lines are numbers. Of a file with more lines
- * than a page holds well, those far from any weight are left out. */
+ * The text is there if it was embedded (--embed-source); else lines are numbers. Of a file with
+ * more lines than a page holds well, those far from any weight are left out. */
 import {functionsOfLines, linesOfFile, listFiles, weighLines} from "../data/lines.js";
 import {plainPath} from "../data/path.js";
 import {percent} from "../words/format.js";
@@ -46,7 +46,8 @@ export class SourceView {
         });
     }
 
-    /** @param {import("../scene.js").Scene} scene @param {{file: string, line: number}} place  "": the heaviest */
+    /* * @param {import("../scene.js").Scene} scene @param {{file: string, line: number}} place  "":
+     * the heaviest */
     show(scene, place)
     {
         const {profile, lines} = scene;
@@ -90,7 +91,7 @@ export class SourceView {
         this.remark.textContent =
             text !== null
                 ? ""
-                : "The text of this file is not in the profile; --embed-source puts it there.";
+                : "The text of this file is not in the page; sampler view puts it there, or --embed-source.";
         const rows = [];
         let before = 0;
         for (const number of this.numbersOf(texts.length, line)) {

@@ -1,0 +1,129 @@
+/* view.c - sampler view: a profile as a page to look at. Its path is all that goes to stdout, so
+ * that `firefox $(sampler view)` does. The text of source files is in the page if it can be found,
+ * as whoever looks sits where the program was built, mostly; `sampler convert` makes pages without.
+ * */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+#include "options/format_names.h"
+#include "options/messages.h"
+#include "report/browser.h"
+#include "report/files.h"
+#include "report/save.h"
+#include "source/embed.h"
+#include "view/input.h"
+
+struct view {
+    const struct options *options;
+    char named[PATH_MAX]; /* after the first file, where there is no -o; else "" */
+    bool is_there;        /* `named` is the file that is looked at: a page already */
+};
+
+static size_t outputs_n(const struct view *view)
+{
+    return view->options->n_outputs == 0 ? 1 : view->options->n_outputs;
+}
+
+static const char *output_path(const struct view *view, size_t i)
+{
+    return view->options->n_outputs == 0 ? view->named : view->options->outputs[i];
+}
+
+static bool is_same_file(const char *path, const char *other)
+{
+    struct stat a, b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* In this folder, or where temporary files go if nothing can be written here. */
+static bool name_page(struct view *view, struct err *err)
+{
+    char name[NAME_MAX + 1];
+    if (!format_output_of(view->options->operands[0], "html", name, sizeof name, err))
+        return false;
+    const char *temporary = getenv("TMPDIR");
+    temporary = temporary != NULL && temporary[0] == '/' ? temporary : "/tmp";
+    bool is_here = access(".", W_OK | X_OK) == 0;
+    int n = snprintf(view->named, sizeof view->named, "%s%s%s", is_here ? "" : temporary,
+                     is_here ? "" : "/", name);
+    if (n < 0 || (size_t)n >= sizeof view->named)
+        return err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "%.100s: the file name is too long", name);
+    for (size_t i = 0; i < view->options->n_operands; i++)
+        view->is_there = view->is_there || is_same_file(view->named, view->options->operands[i]);
+    return true;
+}
+
+/* All that can be wrong with the command line, before the first file is read. */
+static bool check_outputs(struct view *view, struct err *err)
+{
+    if (view->options->n_outputs == 0)
+        return name_page(view, err);
+    if (options_flag(view->options, OPTION_OPEN) && path_is_stream(view->options->outputs[0]))
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "--open: %.100s is no file to open",
+                        view->options->outputs[0]);
+    for (size_t i = 0; i < view->options->n_outputs; i++) {
+        const char *path = view->options->outputs[i];
+        const struct format *format = format_for_writing(path, NULL, err);
+        if (format == NULL)
+            return false;
+        if (!format->for_browsers)
+            return err_fail(
+                err, ERR_USAGE, ERR_NO_OFFSET,
+                "%.100s: not a file to look at; take FILE.html or FILE.svg, or `sampler convert`",
+                path);
+    }
+    return true;
+}
+
+/* A page that is looked at as a whole needs no writing. */
+static bool is_written_already(const struct view *view, const struct input *input, struct err *err)
+{
+    bool is_whole = !input->is_part && view->options->n_operands == 1;
+    if (!is_whole)
+        err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                 "%.100s: is the input; name the output with -o FILE", view->named);
+    return is_whole;
+}
+
+static bool save_all(const struct view *view, const struct profile *profile, struct err *err)
+{
+    for (size_t i = 0; i < outputs_n(view); i++) {
+        struct save_request request = {
+            .profile = profile, .options = view->options, .path = output_path(view, i)};
+        request.format = format_for_writing(request.path, NULL, err);
+        if (request.format == NULL || !profile_save(&request, err))
+            return false;
+    }
+    return true;
+}
+
+static bool make(const struct view *view, struct err *err)
+{
+    struct input input;
+    bool ok = input_load(view->options, &input, err);
+    if (ok && view->is_there)
+        ok = is_written_already(view, &input, err);
+    else if (ok)
+        ok =
+            embed_sources(&input.profile, view->options, err) && save_all(view, input.profile, err);
+    input_unload(&input);
+    return ok;
+}
+
+int command_view(const struct options *options)
+{
+    struct err err = ERR_INIT;
+    struct view view = {.options = options};
+    bool ok = check_outputs(&view, &err) && make(&view, &err);
+    for (size_t i = 0; ok && i < outputs_n(&view); i++)
+        if (!path_is_stream(output_path(&view, i)))
+            puts(output_path(&view, i));
+    fflush(stdout);
+    ok = ok && (!options_flag(options, OPTION_OPEN) || browser_open(output_path(&view, 0), &err));
+    return view_status(ok, &err);
+}
