@@ -30,11 +30,13 @@ static bool put(struct shortening *s, const char *text, size_t length)
     return true;
 }
 
-/* Length of the operator's symbol at `text` if it is one made of brackets, else 0. */
+/* Length of the operator's symbol at `text`, 0 of a word: "operator new". */
 static size_t operator_symbol_length(const char *text)
 {
-    static const char *const symbols[] = {"<=>", "<<=", ">>=", "->*", "<<", "<=", ">>",
-                                          ">=",  "->",  "()",  "[]",  "<",  ">"};
+    static const char *const symbols[] = {
+        "<=>", "<<=", ">>=", "->*", "<<", "<=", ">>", ">=", "->", "()", "[]", "&&",  "||", "++",
+        "--",  "==",  "!=",  "+=",  "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<",   ">",  "+",
+        "-",   "*",   "/",   "%",   "^",  "&",  "|",  "~",  "!",  "=",  ",",  "\"\""};
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         size_t length = strlen(symbols[i]);
         if (strncmp(text, symbols[i], length) == 0)

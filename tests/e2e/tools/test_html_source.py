@@ -91,6 +91,21 @@ def text_and_numbers(_scratch):
 
 
 @case
+def own_file_first(_scratch):
+    """A file of the user's own is shown before a heavier one of a library."""
+    profile = Sprofile()
+    profile.add([(profile.function("f", "a.c", 3, "app"), 5), (profile.function("g", "/usr/include/stdio.h", 1), 30)], 90 * MS)
+    profile.add([(profile.function("h", "a.c", 8, "app"), 9)], 10 * MS)
+    profile.write("x.sprofile")
+    write("a.c", numbered(12))
+    check(embed().startswith("sampler: source: 2 files embedded"), "the library's is there too")
+    with Browser() as browser:
+        browser.open(convert("embedded.sprofile"), "#view=source")
+        check_equal(chosen_file(browser), "a.c", "the first")
+        check_equal(browser.evaluate("document.querySelector('#source-file option').value"), "/usr/include/stdio.h", "the heaviest")
+
+
+@case
 def same_as_list(_scratch):
     """Of a real run: the sums of `top --by line`, before and after a filter; the text is there when the folder is not."""
     check_equal(sampler_run(["-q", "--embed-source", "-o", "x.sprofile"], [test_program("api_work"), "labels", "200"]).status, 0, "status")

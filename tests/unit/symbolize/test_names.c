@@ -48,6 +48,8 @@ static void names_in_all_modes(void **state)
         {"_ZN3FoolsIiEERS_T_", "Foo& Foo::operator<< <int>(int)", "Foo::operator<< <...>"},
         {"_ZN3FooltIiEEbT_", "bool Foo::operator< <int>(int)", "Foo::operator< <...>"},
         {"_ZN3FoogtIiEEbT_", "bool Foo::operator><int>(int)", "Foo::operator><...>"},
+        {"_ZN3FooplIiEERS_T_", "Foo& Foo::operator+<int>(int)", "Foo::operator+<...>"},
+        {"_ZN3FoopLERKS_", "Foo::operator+=(Foo const&)", "Foo::operator+="},
         {"_ZN3FooptEv", "Foo::operator->()", "Foo::operator->"},
         {"_ZN3FoocvSt6vectorIiSaIiEEEv", "Foo::operator std::vector<int, std::allocator<int> >()",
          "Foo::operator std::vector<...>"},

@@ -2,7 +2,7 @@
 import assert from "node:assert";
 import test from "node:test";
 
-import {baseName, plainPath} from "../../../output/formats/html/viewer/data/path.js";
+import {baseName, isOwn, plainPath} from "../../../output/formats/html/viewer/data/path.js";
 import {Profile, UNIT} from "../../../output/formats/html/viewer/data/profile.js";
 import {readSprofile} from "../../../output/formats/html/viewer/data/sprofile.js";
 import {describeAccount} from "../../../output/formats/html/viewer/words/account.js";
@@ -26,6 +26,11 @@ test("short names", () => {
         "std::ostream& std::operator<< <char>(std::ostream&, char)": "std::operator<< <…>",
         "Big::operator()(int) const": "Big::operator()",
         "bool operator< <int>(A<int> const&)": "operator< <…>",
+        "std::string std::operator+<char, std::less<char> >(std::string const&, char)":
+            "std::operator+<…>",
+        "A& A::operator+=(A const&)": "A::operator+=",
+        "A::operator[](int) const": "A::operator[]",
+        "f[abi:cxx11](int)": "f",
         "(anonymous namespace)::work(int)": "(anonymous namespace)::work",
         "f(int)::{lambda(char)#1}::operator()(char) const": "f::{lambda(char)#1}::operator()",
         "<alloc::vec::Vec<T> as core::ops::Drop>::drop":
@@ -55,6 +60,11 @@ test("names in few columns", () => {
     assert.equal(plainPath("/b/x/../../y/./z.c"), "/y/z.c");
     assert.equal(plainPath("../x/../y.c"), "../y.c");
     assert.equal(plainPath("[kernel]"), "[kernel]");
+    for (const path of ["a.c", "../src/a.c", "/home/me/usr/a.c", "/work/lib/a.c"])
+        assert.ok(isOwn(path), path);
+    for (const path of ["/usr/include/a.h", "/lib/a.c", "/rustc/1f2/library/core/a.rs",
+                        "/home/me/.cargo/registry/src/a.rs", "/work/node_modules/a.c"])
+        assert.ok(!isOwn(path), path);
 });
 
 test("numbers are rounded as the tools round them", () => {

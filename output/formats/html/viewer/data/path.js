@@ -19,3 +19,17 @@ export function plainPath(path)
     }
     return parts.join("/");
 }
+
+const LIBRARY_FOLDERS =
+    ["/usr/", "/lib/", "/lib32/", "/lib64/", "/nix/", "/gnu/store/", "/rustc/", "/rust/deps/"];
+const PACKAGE_FOLDERS = [
+    "/.cargo/registry/", "/.cargo/git/", "/.rustup/", "/go/pkg/mod/", "/site-packages/",
+    "/dist-packages/", "/node_modules/"
+];
+
+/** Whether a source file is the user's own and none of a library: what --my-code goes by (select/my_code.c). */
+export function isOwn(path)
+{
+    return !LIBRARY_FOLDERS.some((folder) => path.startsWith(folder)) &&
+           !PACKAGE_FOLDERS.some((folder) => path.includes(folder));
+}

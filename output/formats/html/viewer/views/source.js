@@ -3,7 +3,7 @@
  * The text is there if it was embedded (--embed-source); else lines are numbers. Of a file with
  * more lines than a page holds well, those far from any weight are left out. */
 import {functionsOfLines, linesOfFile, listFiles, weighLines} from "../data/lines.js";
-import {plainPath} from "../data/path.js";
+import {isOwn, plainPath} from "../data/path.js";
 import {percent} from "../words/format.js";
 
 import {make} from "./details.js";
@@ -46,8 +46,10 @@ export class SourceView {
         });
     }
 
-    /* * @param {import("../scene.js").Scene} scene @param {{file: string, line: number}} place  "":
-     * the heaviest */
+    /**
+     * @param {import("../scene.js").Scene} scene
+     * @param {{file: string, line: number}} place  "": the user's own with most time
+     */
     show(scene, place)
     {
         const {profile, lines} = scene;
@@ -57,10 +59,10 @@ export class SourceView {
         }
         this.scene = scene;
         const files = listFiles(lines, this.sums);
+        const paths = files.map(({file}) => profile.texts.get(file));
         const isThere = (path) => profile.sourceText(path) !== null;
-        const pathOf = ({file}) => profile.texts.get(file);
-        const first = files.find((file) => isThere(pathOf(file))) || files[0];
-        this.path = place.file || (first === undefined ? "" : pathOf(first));
+        this.path = place.file || paths.find((path) => isThere(path) && isOwn(path)) ||
+                    paths.find(isThere) || paths[0] || "";
         this.showChoices(files.slice(0, MOST_CHOICES));
         this.showLines(place.line);
         const shown = this.path + ":" + place.line;
@@ -120,21 +122,26 @@ export class SourceView {
 
     makeRow(number, text)
     {
-        const {weighed, format, colorOfFunction} = this.scene, id = this.ofFile.get(number) || 0;
+        const id = this.ofFile.get(number) || 0;
         const row = make("tr", "", "");
-        const self = id === 0 ? 0 : this.sums.self[id], total = id === 0 ? 0 : this.sums.total[id];
-        const share = make("td", "number share", self === 0 ? "" : percent(self, weighed.all));
-        if (self > 0) {
-            share.style.setProperty("--share", 100 * self / weighed.all + "%");
-            share.style.setProperty("--color", colorOfFunction(this.fns[id]));
-        }
         row.dataset.line = String(number);
         row.tabIndex = -1;
-        row.append(share, make("td", "number", self === 0 ? "" : format(self)),
-                   make("td", "number", total === 0 ? "" : percent(total, weighed.all)),
-                   make("td", "number", total === 0 ? "" : format(total)),
+        row.append(...this.makeCells(id, "self"), ...this.makeCells(id, "total"),
                    make("td", "number line", String(number)), make("td", "text", text));
         return row;
+    }
+
+    /** Share and weight of a line, empty if it has none. @param {"self" | "total"} what */
+    makeCells(id, what)
+    {
+        const {weighed, format, colorOfFunction} = this.scene;
+        const weight = id === 0 ? 0 : this.sums[what][id];
+        if (weight === 0)
+            return [make("td", "number", ""), make("td", "number", "")];
+        const share = make("td", "number share", percent(weight, weighed.all));
+        share.style.setProperty("--share", 100 * weight / weighed.all + "%");
+        share.style.setProperty("--color", colorOfFunction(this.fns[id]));
+        return [share, make("td", "number", format(weight))];
     }
 
     /** Its line's id, 0: it has no weight. */

@@ -10,7 +10,10 @@
 const MARK = "…";
 /** Whose brackets are none. */
 const VERBATIM = ["->", "=>", "(anonymous namespace)", "(anonymous)"];
-const OPERATORS = ["()", "<<=", "<=>", "<<", "<=", "<", ">>=", ">>", "->*", "->", ">=", ">"];
+/** The word with its symbol, and the blank before the brackets of a template. */
+const OPERATOR =
+    /operator(?:<=>|<<=|>>=|->\*|->|\(\)|\[\]|&&|\|\||\+\+|--|<<|>>|[-+*/%^&|=!<>]=|[-+*/%^&|=!<>~,])(?: (?=<))?/y;
+const ABI_TAG = /\[abi:[^\]]*\]/y;
 const CLOSING = {
     "<": ">",
     "(": ")",
@@ -31,11 +34,14 @@ function verbatimLength(name, at)
     for (const text of VERBATIM)
         if (name.startsWith(text, at))
             return text.length;
-    if (name.startsWith("operator", at) && !isNameChar(name[at - 1]))
-        for (const sign of OPERATORS)
-            if (name.startsWith(sign, at + 8))
-                return 8 + sign.length + (name.startsWith(" <", at + 8 + sign.length) ? 1 : 0);
-    return 0;
+    return isNameChar(name[at - 1]) ? 0 : matchLength(OPERATOR, name, at);
+}
+
+function matchLength(expression, text, at)
+{
+    expression.lastIndex = at;
+    const match = expression.exec(text);
+    return match === null ? 0 : match[0].length;
 }
 
 /** Offset after the bracket that closes the one at `open`; -1: none does. */
@@ -62,17 +68,24 @@ function groupEnd(name, open)
 /** Without the type of the result, the arguments, and what is in the brackets of templates. */
 export function shortName(name)
 {
-    let out = "", hasArguments = false;
+    let out = "", hasArguments = false, isOperator = false;
     for (let at = 0; at < name.length;) {
         const length = verbatimLength(name, at);
         if (length > 0) {
             out += name.slice(at, at + length).replaceAll(" ", INNER_BLANK);
             at += length;
+            isOperator = !VERBATIM.includes(name.slice(at - length, at));
+            continue;
+        }
+        const tag = matchLength(ABI_TAG, name, at);
+        if (tag > 0) {
+            at += tag;
             continue;
         }
         const char = name[at], before = name[at - 1];
         const follows = isNameChar(before) || (before !== undefined && ")>}]".includes(before)) ||
-                        out.endsWith(INNER_BLANK); // operator<< <char>
+                        isOperator; // operator+<char>(...)
+        isOperator = false;
         const end = "<({".includes(char) ? groupEnd(name, at) : -1;
         if (end < 0 || (char !== "{" && !follows)) {
             out += char;
