@@ -14,7 +14,7 @@ MIDDLE = (600, 400)
 
 
 def name_at(browser, x, y):
-    browser.mouse("mouseMoved", x, y)
+    browser.move(x, y)
     return browser.evaluate("document.getElementById('tooltip').hidden ? '' : "
                             "document.querySelector('#tooltip .name').textContent")
 
@@ -66,8 +66,8 @@ def mouse_and_keys(_scratch):
     page = convert(folded({"main;left;deep": 500, "main;right;one": 300, "main;right;two": 200}))
     with Browser(1200, 800) as browser:
         browser.open(page)
-        top = browser.evaluate("document.getElementById('flame').getBoundingClientRect().top")
-        bottom = browser.evaluate("document.getElementById('flame').getBoundingClientRect().bottom")
+        _, top, _, height = browser.place("#flame")
+        bottom = top + height
         row = 19
         y = [top + row * depth + row / 2 for depth in range(5)]
         names = [name_at(browser, x, y[2]) for x in (20, 580, 620, 1180)]
@@ -116,9 +116,9 @@ def names_are_data(_scratch):
         check_equal(browser.evaluate("document.querySelectorAll('img, svg, iframe, script[src]').length"), 0, "foreign elements")
         check_equal(browser.evaluate("document.title"), "Profile - Sampler", "title")
         check_equal(browser.problems, [], "problems")
-        browser.evaluate("{const foreign = document.createElement('script'); foreign.textContent = 'document.title = 1'; document.body.append(foreign);}")
+        browser.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: 'document.title = 1'}))")
         browser.evaluate("fetch('http://127.0.0.1:9/').catch(() => 0)")
-        check(len([what for what in browser.problems if "Content Security Policy" in what]) >= 2,
+        check(len([what for what in browser.problems if re.search("Content.Security.Policy", what)]) >= 2,
               "the policy let something pass: %r", browser.problems)
         check_equal(browser.evaluate("document.title"), "Profile - Sampler", "title")
 
@@ -131,12 +131,12 @@ def deep_and_wide(_scratch):
     with Browser() as browser:
         browser.open(convert(folded({deep: 20000, **wide})))
         focus(browser)
-        browser.evaluate("""{
+        browser.evaluate("""(() => {
             const press = (key) => document.getElementById('flame').dispatchEvent(new KeyboardEvent('keydown', {key}));
             press('Home');
             for (let i = 0; i < 2000; i++)
                 press('ArrowDown');
-        }""")
+        })()""")
         name, numbers = details(browser)
         check_equal((name, numbers["total"]), ("f1999", "66.7% 20 000".replace(" 000", "\u202f000")), "the last")
         check(browser.evaluate("document.getElementById('flame').scrollTop") > 30000, "it is not in sight")
@@ -183,14 +183,14 @@ def damaged(_scratch):
         "block": (page[:begin + 80] + letter + page[begin + 81:], "does not unpack", "does not unpack"),
         "letter": (page[:begin + 60] + "*" + page[begin + 61:], "base64", "base64 expected"),
     }
-    for name, (content, in_browser, to_tools) in cases.items():
-        with open("x.html", "w", encoding="ascii") as file:
-            file.write(content)
-        with Browser() as browser:
+    with Browser() as browser:
+        for name, (content, in_browser, to_tools) in cases.items():
+            with open("x.html", "w", encoding="ascii") as file:
+                file.write(content)
             browser.open("x.html")
             check(in_browser in browser.text("#alert"), "%s: the page says: %r", name, browser.text("#alert"))
-        result = sampler("top", "x.html")
-        check(to_tools in result.stderr, "%s: the tool says: %r", name, result.stderr)
+            result = sampler("top", "x.html")
+            check(to_tools in result.stderr, "%s: the tool says: %r", name, result.stderr)
 
 
 main()

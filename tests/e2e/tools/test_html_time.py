@@ -46,11 +46,6 @@ def span_words(browser):
     return [*(["--from", start] if start else []), *(["--to", end] if end else [])]
 
 
-def place(browser, selector):
-    return browser.evaluate("{const box = document.querySelector('%s').getBoundingClientRect(); "
-                            "[box.left, box.top, box.width, box.height]}" % selector)
-
-
 @case
 def filters_agree(_scratch):
     """Thread, process, label and time, one by one and together; the choices are those there are, whatever their names."""
@@ -108,7 +103,7 @@ def spans_by_mouse(_scratch):
     page = convert("x.sprofile")
     with Browser() as browser:
         def drag(selector, begin, end):
-            left, top, width, height = place(browser, selector)
+            left, top, width, height = browser.place(selector)
             browser.drag(left + begin[0] * width, top + begin[1] * height, left + end[0] * width, top + end[1] * height)
             words = span_words(browser)
             browser.press("2")
@@ -127,15 +122,12 @@ def spans_by_mouse(_scratch):
 
         check_near(drag("#overview", (0.25, 0.3), (0.75, 0.6)), (whole / 4, whole * 3 / 4), "the strip")
         # The timeline shows what is selected; right of the names, which are 230 pixels wide.
-        left, _, width, _ = place(browser, "#threads canvas")
+        left, _, width, _ = browser.place("#threads canvas")
         names = 230 / width
         middle = (names + 0.5 * (1 - names), 0.1)
         check_near(drag("#threads canvas", middle, (0.999, 0.1)), (whole / 2, whole * 3 / 4), "a thread's row, from the middle to the end")
-        left, top, width, height = place(browser, "#overview")
-        for n in (1, 2):
-            browser.mouse("mousePressed", left + 9, top + 9, button="left", buttons=1, clickCount=n)
-            browser.mouse("mouseReleased", left + 9, top + 9, button="left", clickCount=n)
-        browser.settle()
+        left, top, width, height = browser.place("#overview")
+        browser.click(left + 9, top + 9, 2)
         check_equal(span_words(browser), [], "a double click on the strip")
         # Columns of 10 ms, from bottom to top: from the middle of the one at 0.1 s to the end of the one at 0.12 s.
         column = lambda at: names + (1 - names) * (at + 0.005) / whole
@@ -143,11 +135,11 @@ def spans_by_mouse(_scratch):
         check(abs(found[0] - 0.105) < 0.0006 and abs(found[1] - 0.13) < 0.0006, "the heat map: %r", found)
         browser.evaluate("document.getElementById('everything').click()")
         browser.settle()
-        left, top, width, height = place(browser, "#threads canvas")
-        browser.mouse("mouseMoved", left + width * 0.7, top + 35)
+        left, top, width, height = browser.place("#threads canvas")
+        browser.move(left + width * 0.7, top + 35)
         check(re.search("api_work [0-9]+", browser.text("#tooltip")), "a row's tooltip: %s", browser.text("#tooltip"))
-        left, top, width, height = place(browser, "#heat canvas")
-        browser.mouse("mouseMoved", left + width * 0.5, top + 35)
+        left, top, width, height = browser.place("#heat canvas")
+        browser.move(left + width * 0.5, top + 35)
         check(re.search(r"0\.[0-9]+ to 0\.[0-9]+ s\sbusy\s[0-9.]+% of a CPU", browser.text("#tooltip")),
               "a cell's tooltip: %s", browser.text("#tooltip"))
         check_equal(browser.problems, [], "problems")

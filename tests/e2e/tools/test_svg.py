@@ -92,8 +92,9 @@ def box_in_browser(browser, name):
         "(() => { const box = [...document.querySelectorAll('.boxes>svg')].find("
         "  (box) => box.firstElementChild.textContent.startsWith(%s + '\\n'));"
         "  if (getComputedStyle(box).display === 'none') return null;"
-        "  const {x, width} = box.querySelector('rect').getBoundingClientRect(), text = box.querySelector('text');"
-        "  return [Math.round(x), Math.round(width), text === null ? '' : text.textContent]; })()" % json.dumps(name))
+        "  const rect = box.querySelector('rect'), {x, width} = rect.getBBox(), {a, e} = rect.getScreenCTM();"
+        "  const text = box.querySelector('text');"
+        "  return [Math.round(x * a + e), Math.round(width * a), text === null ? '' : text.textContent]; })()" % json.dumps(name))
 
 
 def click(browser, name):
