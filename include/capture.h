@@ -102,8 +102,8 @@ enum capture_end {
  * grid steps; the account shows all of them.
  *   NESTED     a tick while a tick was handled
  *   DISK       no room for a new chunk: disk full, file size limit
- *   NODES      the thread's stack table is full: the samples are there, at the part of their stack
- *              that was known
+ *   NODES      no number is left for a node, or, before 2026-11, the thread's stack table was full:
+ *              the samples are there, at the part of their stack that was known
  *   NO_STREAM  a tick in a thread that has no stream; not counted by this version
  *   TAIL       passed between a thread's last sample and its end, with no stack to go to
  *   BLOCKED    held back so long by a thread that blocks our signal (by raw system calls) that no

@@ -34,7 +34,7 @@
  *   SAMPLER_TOOL           path of `sampler`                               next to the library
  *   SAMPLER_SIGNAL         number of the signal to use, 1 to 31            SIGPROF; SIGRTMIN in Go
  *                          programs, which take SIGPROF for themselves
- *   SAMPLER_MAX_NODES      limit of the stack table of one stream          1048576
+ *   SAMPLER_MAX_NODES      stack nodes one stream remembers at a time      1048576
  *   SAMPLER_HANDLER        empty: take ticks, record nothing               sample
  *
  * Errors     a value that cannot be used is reported in one line on stderr; the default is used. */

@@ -1,5 +1,6 @@
 /* stack_table.c - see stack_table.h.
  *
+ * In here a node goes by its index, from 1: its number without those that were forgotten.
  * Segment 0 holds indices 0..FIRST-1, segment s > 0 holds FIRST * 2^(s-1) .. FIRST * 2^s - 1. Nodes
  * and buckets are cut up alike. Linear hashing (Litwin 1980): with n buckets and the largest power
  * of two p <= n, a hash h lives in bucket h mod 2p if that exists already, else in h mod p; bucket
@@ -36,10 +37,11 @@ SIGNAL_SAFE static inline uint32_t segment_length(uint32_t segment)
 }
 
 /* SIGNAL */
-SIGNAL_SAFE static inline struct stack_node *node_at(const struct stack_table *table, uint32_t node)
+SIGNAL_SAFE static inline struct stack_node *node_at(const struct stack_table *table,
+                                                     uint32_t index)
 {
-    uint32_t segment = segment_of(node);
-    return table->nodes[segment] + (node - segment_first(segment));
+    uint32_t segment = segment_of(index);
+    return table->nodes[segment] + (index - segment_first(segment));
 }
 
 /* SIGNAL */
@@ -68,7 +70,8 @@ SIGNAL_SAFE static inline uint32_t bucket_of(const struct stack_table *table, ui
 /* any context */
 bool stack_table_init(struct stack_table *table, uint32_t max_nodes)
 {
-    *table = (struct stack_table){.max_nodes = max_nodes, .n_buckets = 1};
+    *table = (struct stack_table){
+        .max_nodes = max_nodes, .last_number = STACK_TABLE_LAST_NUMBER, .n_buckets = 1};
     table->nodes[0] = os_map(FIRST * sizeof(struct stack_node));
     table->buckets[0] = os_map(FIRST * sizeof(uint32_t));
     if (table->nodes[0] != NULL && table->buckets[0] != NULL)
@@ -93,26 +96,45 @@ void stack_table_deinit(struct stack_table *table)
 uint32_t stack_table_find(const struct stack_table *table, uint32_t parent, uint32_t place,
                           uint64_t offset)
 {
-    uint32_t node = *bucket_at(table, bucket_of(table, hash_of(parent, place, offset)));
-    while (node != 0) {
-        const struct stack_node *n = node_at(table, node);
-        if (n->offset == offset && n->parent == parent && n->place == place)
-            return node;
-        node = n->next;
+    uint32_t index = *bucket_at(table, bucket_of(table, hash_of(parent, place, offset)));
+    while (index != 0) {
+        const struct stack_node *node = node_at(table, index);
+        if (node->offset == offset && node->parent == parent && node->place == place)
+            return table->n_forgotten + index;
+        index = node->next;
     }
     return 0;
 }
 
 /* SIGNAL */
-bool stack_table_reserve(struct stack_table *table)
+SIGNAL_SAFE static bool has_room(struct stack_table *table)
 {
-    uint32_t node = table->n_nodes + 1;
-    uint32_t segment = segment_of(node);
-    if (node > table->max_nodes || segment >= STACK_TABLE_SEGMENTS)
+    uint32_t index = table->n_nodes + 1;
+    uint32_t segment = segment_of(index);
+    if (index > table->max_nodes || segment >= STACK_TABLE_SEGMENTS)
         return false;
     if (table->nodes[segment] == NULL)
         table->nodes[segment] = os_map(segment_length(segment) * sizeof(struct stack_node));
     return table->nodes[segment] != NULL;
+}
+
+/* Memory stays for those to come; buckets are emptied as they are made again. SIGNAL */
+SIGNAL_SAFE static void forget_all(struct stack_table *table)
+{
+    table->n_forgotten += table->n_nodes;
+    table->n_nodes = 0;
+    table->n_buckets = 1;
+    *bucket_at(table, 0) = 0;
+}
+
+/* SIGNAL */
+bool stack_table_reserve(struct stack_table *table)
+{
+    if (table->n_forgotten + table->n_nodes >= table->last_number)
+        return false;
+    if (!has_room(table))
+        forget_all(table);
+    return true;
 }
 
 /* One more bucket, and into it those nodes of the bucket it is split from that belong there.
@@ -130,15 +152,15 @@ SIGNAL_SAFE static void split_bucket(struct stack_table *table)
     uint32_t half = 1u << top_bit(made);
     table->n_buckets = made + 1;
     uint32_t *stay = bucket_at(table, made - half), *move = bucket_at(table, made);
-    uint32_t node = *stay;
-    *stay = 0;
-    while (node != 0) {
-        struct stack_node *n = node_at(table, node);
-        uint32_t next = n->next;
-        uint32_t *to = hash_of(n->parent, n->place, n->offset) & half ? move : stay;
-        n->next = *to;
-        *to = node;
-        node = next;
+    uint32_t index = *stay;
+    *stay = *move = 0;
+    while (index != 0) {
+        struct stack_node *node = node_at(table, index);
+        uint32_t next = node->next;
+        uint32_t *to = hash_of(node->parent, node->place, node->offset) & half ? move : stay;
+        node->next = *to;
+        *to = index;
+        index = next;
     }
 }
 
@@ -146,12 +168,12 @@ SIGNAL_SAFE static void split_bucket(struct stack_table *table)
 uint32_t stack_table_add(struct stack_table *table, uint32_t parent, uint32_t place,
                          uint64_t offset)
 {
-    uint32_t node = ++table->n_nodes;
-    if (node > table->n_buckets)
+    uint32_t index = ++table->n_nodes;
+    if (index > table->n_buckets)
         split_bucket(table);
     uint32_t *bucket = bucket_at(table, bucket_of(table, hash_of(parent, place, offset)));
-    *node_at(table, node) =
+    *node_at(table, index) =
         (struct stack_node){.offset = offset, .parent = parent, .place = place, .next = *bucket};
-    *bucket = node;
-    return node;
+    *bucket = index;
+    return table->n_forgotten + index;
 }

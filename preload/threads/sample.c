@@ -61,9 +61,9 @@ SIGNAL_SAFE static uint32_t cut_node(struct thread *thread, uint32_t cut)
         cut = CAPTURE_CUT_BAD_MEMORY;
     if (thread->cut_nodes[cut] != 0)
         return thread->cut_nodes[cut];
-    thread->stacks.max_nodes++;
+    thread->stacks.last_number++;
     if (!stack_table_reserve(&thread->stacks) || !stream_put_node_cut(&thread->stream, cut)) {
-        thread->stacks.max_nodes--;
+        thread->stacks.last_number--;
         return 0;
     }
     thread->cut_nodes[cut] = stack_table_add(&thread->stacks, 0, STACK_PLACE_CUT, cut);

@@ -2,9 +2,9 @@
  *
  *   context -> unwind_stack -> frames -> nodes (stack_table, new ones into the stream) -> sample
  *
- * Loss       what cannot be recorded is counted: no room in the file as LOST_DISK; a full stack
- *            table as LOST_NODES, and the sample stands at the part of its stack that is known;
- *            late steps as LOST_BLOCKED or LOST_TAIL.
+ * Loss       what cannot be recorded is counted: no room in the file as LOST_DISK; no number left
+ *            for a node (after four thousand million) as LOST_NODES, and the sample stands at the
+ *            part of its stack that is known; late steps as LOST_BLOCKED or LOST_TAIL.
  * Context    sample_take, sample_locate: SIGNAL, by the thread (sample_locate also HOOK and EXIT,
  *            its handler silent). sample_forget_modules: HOOK. The rest: by whoever may write the
  *            stream (record/stream.h). */

@@ -43,15 +43,40 @@ static void growing_loses_nothing(void **state)
     stack_table_deinit(&table);
 }
 
-static void full_is_said(void **state)
+/* A full table goes on counting. What comes again is new, whether its parent is still known or not,
+ * and across many rounds every node is found by the number it was given last. */
+static void full_forgets(void **state)
+{
+    (void)state;
+    enum { MAX = 5000, N_ROUNDS = 4 };
+    struct stack_table table;
+    assert_true(stack_table_init(&table, MAX));
+    for (uint32_t round = 0; round < N_ROUNDS; round++) {
+        uint32_t first = round * MAX + 1;
+        for (uint32_t i = 0; i < MAX; i++)
+            assert_int_equal(add(&table, first - 1, i % 5 << 1, (uint64_t)i * 16), first + i);
+        for (uint32_t i = 0; i < MAX; i++)
+            assert_int_equal(stack_table_find(&table, first - 1, i % 5 << 1, (uint64_t)i * 16),
+                             first + i);
+    }
+    assert_int_equal(stack_table_find(&table, 0, 0, 0), 0);
+    assert_true(stack_table_reserve(&table));
+    assert_int_equal(stack_table_find(&table, (N_ROUNDS - 1) * MAX, 0, 0), 0);
+    stack_table_deinit(&table);
+}
+
+static void no_number_is_given_twice(void **state)
 {
     (void)state;
     struct stack_table table;
     assert_true(stack_table_init(&table, 20));
-    for (uint32_t i = 1; i <= 20; i++)
-        add(&table, 0, 0, i);
+    table.last_number = 50;
+    for (uint32_t i = 1; i <= 50; i++)
+        assert_int_equal(add(&table, 0, 0, i), i);
     assert_false(stack_table_reserve(&table));
-    assert_int_equal(stack_table_find(&table, 0, 0, 20), 20);
+    assert_int_equal(stack_table_find(&table, 0, 0, 50), 50);
+    table.last_number++; /* for the root of a stack that is cut */
+    assert_int_equal(add(&table, 0, STACK_PLACE_CUT, 5), 51);
     stack_table_deinit(&table);
 }
 
@@ -60,7 +85,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_are_numbered_and_found),
         cmocka_unit_test(growing_loses_nothing),
-        cmocka_unit_test(full_is_said),
+        cmocka_unit_test(full_forgets),
+        cmocka_unit_test(no_number_is_given_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
