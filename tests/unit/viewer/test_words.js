@@ -96,7 +96,12 @@ test("the account: what is explained, and what is not", async () => {
             explained_share: 1,
             explained_ns: 5e9,
             rate_hz: 998.7,
-            lost: {blocked: {ns: 0}, disk_full: {ns: 2.5e6}}
+            lost: {
+                blocked: {ns: 0, is_weighed: false},
+                disk_full: {ns: 2.5e9, is_weighed: false},
+                nested: {ns: 4e9, is_weighed: true}
+            },
+            truncated_ns: 1e8
         },
         modules: [
             {path: "/lib/libz.so", nameless_ns: 1e9, advice: "install its symbols"},
@@ -110,7 +115,8 @@ test("the account: what is explained, and what is not", async () => {
     assert.equal(good.title, "app 4");
     assert.deepEqual(good.facts, ["5.000 s of time", "100.0% of it explained", "on h"]);
     assert.deepEqual(good.problems, [
-        "2.5 ms lost: no room for the recording",
+        "2.500 s lost: no room for the recording",
+        "2.0% in stacks whose outer frames are not known",
         "20.0% in code of libz.so without names: install its symbols",
         "3 programs that were started could not be recorded"
     ]);
@@ -119,7 +125,7 @@ test("the account: what is explained, and what is not", async () => {
     const poor = await describe({account: JSON.stringify(account)});
     assert.equal(poor.problems[0], "50.0% of it explained");
     account.total.explained_share = null;
-    assert.equal((await describe({account: JSON.stringify(account)})).problems.length, 3);
+    assert.equal((await describe({account: JSON.stringify(account)})).problems.length, 4);
     for (const other of ["", "{", "{}", "{\"schema\": \"sampler-account-2\"}"])
         assert.deepEqual(await describe({account: other}),
                          {title: "Profile", facts: ["5.000 s of time"], problems: []});

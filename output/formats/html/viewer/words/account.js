@@ -10,11 +10,10 @@ import {fixed, grouped, percent, weightFormat} from "./format.js";
 /** A share below this is drawn as a warning. */
 const GOOD_SHARE = 0.99;
 const NAMELESS_SHARE = 0.02;
+const TRUNCATED_SHARE = 0.01;
 /** Why time was lost, in words; the keys are those of docs/account.md. */
 const LOSSES = {
-    nested: "ticks while a tick was handled",
     disk_full: "no room for the recording",
-    stacks_full: "the table of stacks was full",
     no_stream: "threads without a place in the recording",
     tail: "ends of threads",
     blocked: "threads that block our signal",
@@ -78,8 +77,12 @@ function addShares(account, facts, problems)
         (total.explained_share < GOOD_SHARE ? problems : facts).push(share);
     }
     for (const [reason, loss] of Object.entries(total.lost))
-        if (loss.ns > 0)
-            problems.push(fixed(loss.ns / 1e6, 1) + " ms lost: " + (LOSSES[reason] || reason));
+        if (loss.ns > 0 && !loss.is_weighed)
+            problems.push(weightFormat(UNIT.NS, loss.ns)(loss.ns) +
+                          " lost: " + (LOSSES[reason] || reason));
+    if (total.truncated_ns > TRUNCATED_SHARE * total.explained_ns)
+        problems.push(percent(total.truncated_ns, total.explained_ns) +
+                      " in stacks whose outer frames are not known");
     for (const module of account.modules)
         if (module.nameless_ns > NAMELESS_SHARE * total.explained_ns)
             problems.push(percent(module.nameless_ns, total.explained_ns) + " in code of " +
