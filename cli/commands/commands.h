@@ -15,5 +15,6 @@ int command_tree(const struct options *options);
 int command_view(const struct options *options);
 int command_dump(const struct options *options);
 int command_formats(const struct options *options);
+int command_cache(const struct options *options);
 
 #endif

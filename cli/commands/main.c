@@ -23,7 +23,7 @@ static const struct {
     {COMMAND_DIFF, command_diff},       {COMMAND_TOP, command_top},
     {COMMAND_TREE, command_tree},       {COMMAND_LIST, command_list},
     {COMMAND_VIEW, command_view},       {COMMAND_DUMP, command_dump},
-    {COMMAND_FORMATS, command_formats},
+    {COMMAND_FORMATS, command_formats}, {COMMAND_CACHE, command_cache},
 };
 #define N_ROWS (sizeof commands / sizeof commands[0])
 

@@ -40,7 +40,7 @@ static bool file_may_be_the_one(const struct profile *profile, const char *path,
 }
 
 static bool module_read(struct list_module *module, const struct profile *profile, uint32_t id,
-                        const struct vaddrs *vaddrs, bool is_intel)
+                        const struct vaddrs *vaddrs, const struct code_options *options)
 {
     uint8_t build_id[BUILD_ID_MOST_BYTES];
     struct text hex = profile_text(profile, profile->modules[id].build_id);
@@ -54,7 +54,7 @@ static bool module_read(struct list_module *module, const struct profile *profil
                  asked.path.length == 0 ? "the module" : asked.path.bytes);
     else if (asked.build_id.length != 0 ||
              file_may_be_the_one(profile, asked.path.bytes, &module->err))
-        return code_read(&asked, vaddrs->items, vaddrs->n, is_intel, &module->code, &module->err) ||
+        return code_read(&asked, vaddrs->items, vaddrs->n, options, &module->code, &module->err) ||
                module->err.code != ERR_MEMORY;
     return true;
 }
@@ -71,28 +71,29 @@ static bool vaddrs_collect(struct vaddrs *vaddrs, const struct code_weights *wei
     return !vaddrs->no_memory;
 }
 
-static bool modules_read(struct list_code *code, const struct profile *profile, bool is_intel)
+static bool modules_read(struct list_code *code, const struct profile *profile,
+                         const struct code_options *options)
 {
     struct vaddrs vaddrs = {0};
     bool ok = true;
     for (uint32_t id = 1; ok && id < profile->n_modules; id++) {
         code->modules[id].err = (struct err)ERR_INIT;
         ok = vaddrs_collect(&vaddrs, &code->weights, id) &&
-             (vaddrs.n == 0 || module_read(&code->modules[id], profile, id, &vaddrs, is_intel));
+             (vaddrs.n == 0 || module_read(&code->modules[id], profile, id, &vaddrs, options));
     }
     vaddrs_deinit(&vaddrs);
     return ok;
 }
 
 bool list_code_init(struct list_code *code, const struct profile *profile, const uint8_t *functions,
-                    bool is_intel, struct err *err)
+                    const struct code_options *options, struct err *err)
 {
     *code = (struct list_code){.modules = NULL};
     if (!code_weights_init(&code->weights, profile, functions, err))
         return false;
     code->n_modules = profile->n_modules;
     code->modules = calloc(code->n_modules, sizeof *code->modules);
-    if (code->modules == NULL || !modules_read(code, profile, is_intel)) {
+    if (code->modules == NULL || !modules_read(code, profile, options)) {
         err_fail_memory(err);
         return false;
     }

@@ -49,7 +49,8 @@ struct list_pieces {
 /* Reads the code of functions, which are marked; not here is no error. To be given back in every
  * case. */
 MUST_CHECK bool list_code_init(struct list_code *code, const struct profile *profile,
-                               const uint8_t *functions, bool is_intel, struct err *err);
+                               const uint8_t *functions, const struct code_options *options,
+                               struct err *err);
 void list_code_deinit(struct list_code *code); /* takes zeros */
 
 /* Of a function that was marked. False when out of memory; to be given back in every case. */

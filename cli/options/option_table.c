@@ -15,6 +15,7 @@
 #define VIEW BIT(COMMAND_VIEW)
 #define DUMP BIT(COMMAND_DUMP)
 #define FORMATS BIT(COMMAND_FORMATS)
+#define CACHE BIT(COMMAND_CACHE)
 #define TEXTS (DIFF | TOP | TREE | LIST) /* show it on a terminal    */
 #define VIEWS (TEXTS | VIEW)             /* take a part of a profile */
 
@@ -98,6 +99,10 @@ const struct option_row option_table[N_OPTIONS] = {
                       .fallback = "full",
                       .commands = RUN | REPORT | VIEWS,
                       .help = "full, short (no arguments) or raw (mangled)"},
+    [OPTION_NO_CACHE] = {.long_name = "no-cache",
+                         .environment = "SAMPLER_NO_CACHE",
+                         .commands = RUN | REPORT | VIEWS,
+                         .help = "read all debug information anew, and keep nothing of it"},
     [OPTION_COUNT] = {.long_name = "count",
                       .argument = "UNIT",
                       .words = "samples|ns",
@@ -162,7 +167,7 @@ const struct option_row option_table[N_OPTIONS] = {
                         .commands = REPORT,
                         .help = "print the account; with -o, end with its line"},
     [OPTION_JSON] = {.long_name = "json",
-                     .commands = REPORT | TEXTS | FORMATS,
+                     .commands = REPORT | TEXTS | FORMATS | CACHE,
                      .help = "what is printed as JSON, for programs"},
     [OPTION_ACCOUNT_FILE] = {.long_name = "account-file",
                              .argument = "FILE",
@@ -274,6 +279,7 @@ const struct option_row option_table[N_OPTIONS] = {
                    .seconds = true,
                    .commands = VIEWS,
                    .help = "only until then"},
+    [OPTION_CLEAR] = {.long_name = "clear", .commands = CACHE, .help = "remove all of it"},
     [OPTION_STRICT] = {.long_name = "strict",
                        .commands = CONVERT | VIEWS,
                        .help = "a damaged part of the input is an error"},
@@ -357,4 +363,9 @@ const struct command_row command_table[N_COMMANDS] = {
          .usage = "",
          .about = "List the formats that are read and written, and what each keeps of a profile.",
          .least_operands = 0},
+    [COMMAND_CACHE] = {.name = "cache",
+                       .usage = "",
+                       .about =
+                           "What is kept of debug information, so that names are there at once.",
+                       .examples = "  sampler cache --clear\n"},
 };

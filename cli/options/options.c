@@ -431,6 +431,15 @@ bool options_is(const struct options *options, enum option_id id, const char *wo
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
+/* One stands on the line of its heading. */
+static void print_examples(const char *examples, FILE *out)
+{
+    if (examples == NULL)
+        return;
+    bool several = strchr(examples, '\n') != strrchr(examples, '\n');
+    fprintf(out, "\n%s%s", several ? "Examples:\n" : "Example:", examples);
+}
+
 void options_print_help(enum command_id command, FILE *out)
 {
     const struct command_row *row = &command_table[command];
@@ -457,6 +466,5 @@ void options_print_help(enum command_id command, FILE *out)
               "%n.%p.folded for viewers of flame graphs and %n.%p.sprofile for `sampler top`.\n"
               "Each option has a variable, SAMPLER_FREQUENCY and so on: see `man sampler-run`.\n",
               out);
-    if (row->examples != NULL)
-        fprintf(out, "\nExamples:\n%s", row->examples);
+    print_examples(row->examples, out);
 }

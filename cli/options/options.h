@@ -28,6 +28,7 @@ enum command_id {
     COMMAND_VIEW,
     COMMAND_DUMP,
     COMMAND_FORMATS,
+    COMMAND_CACHE,
     N_COMMANDS
 };
 
@@ -44,6 +45,7 @@ enum option_id {
     OPTION_NO_INLINES,
     OPTION_OWN_COST,
     OPTION_NAMES,
+    OPTION_NO_CACHE,
     OPTION_COUNT,
     OPTION_UNWINDER,
     OPTION_FOLLOW,
@@ -81,6 +83,7 @@ enum option_id {
     OPTION_LABEL,
     OPTION_FROM,
     OPTION_TO,
+    OPTION_CLEAR,
     OPTION_STRICT,
     OPTION_QUIET,
     N_OPTIONS

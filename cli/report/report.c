@@ -33,7 +33,8 @@ struct report {
     struct recordings recordings; /* those that could be read; write_split sorts them */
     uint64_t main_pid;            /* whose file keeps its name; 0: nobody's       */
     struct account account;
-    char wrote[1024]; /* "a.folded, b.folded"                          */
+    struct symbol_cache *cache; /* NULL: not wanted, or none to be had            */
+    char wrote[1024];           /* "a.folded, b.folded"                          */
     size_t wrote_length;
     size_t n_wrote;
     const struct format *writing; /* the format that is being written             */
@@ -180,7 +181,13 @@ static void tell_missing(const struct report *report)
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-static struct build_options build_options_from(const struct options *options, uint64_t cpu_ns)
+static struct symbol_cache *cache_open(const struct options *options)
+{
+    return options_flag(options, OPTION_NO_CACHE) ? NULL : symbol_cache_open(CACHE_LIMIT_BYTES);
+}
+
+static struct build_options build_options_from(const struct options *options,
+                                               struct symbol_cache *cache, uint64_t cpu_ns)
 {
     enum names_mode names = NAMES_FULL;
     if (options_is(options, OPTION_NAMES, "short"))
@@ -188,6 +195,7 @@ static struct build_options build_options_from(const struct options *options, ui
     else if (options_is(options, OPTION_NAMES, "raw"))
         names = NAMES_RAW;
     return (struct build_options){.names = names,
+                                  .sources = {.cache = cache},
                                   .run_cpu_ns = cpu_ns,
                                   .own_cost = options_flag(options, OPTION_OWN_COST),
                                   .no_inlines = options_flag(options, OPTION_NO_INLINES)};
@@ -207,7 +215,7 @@ static bool build_nothing(struct profile **out, struct err *err)
 }
 
 /* `cpu_ns`: see account_set_cpu. */
-static bool build_profile(const struct options *options, struct recording *const *recordings,
+static bool build_profile(const struct report *report, struct recording *const *recordings,
                           size_t n, uint64_t cpu_ns, struct profile **out, struct account *account,
                           struct err *err)
 {
@@ -218,7 +226,8 @@ static bool build_profile(const struct options *options, struct recording *const
         return err_fail_memory(err);
     for (size_t i = 0; i < n; i++)
         borrowed[i] = recordings[i];
-    struct build_options build_options = build_options_from(options, cpu_ns);
+    struct build_options build_options =
+        build_options_from(report->request->options, report->cache, cpu_ns);
     struct progress *progress = progress_start("symbolizing", NULL);
     bool ok = profile_build(borrowed, n, &build_options, out, account, err);
     progress_stop(progress);
@@ -240,8 +249,10 @@ bool recordings_load_profile(const struct options *options, char *const *paths, 
     if (ok && !account_init(&report.account))
         ok = err_fail_memory(err);
     if (ok) {
-        ok = build_profile(options, report.recordings.items, report.recordings.n, 0, out,
+        report.cache = cache_open(options);
+        ok = build_profile(&report, report.recordings.items, report.recordings.n, 0, out,
                            &report.account, err);
+        symbol_cache_close(report.cache);
         if (ok)
             tell_missing(&report);
         account_deinit(&report.account);
@@ -338,11 +349,10 @@ static bool write_merged(struct report *report, struct err *err)
     struct pattern_values values =
         names_of(report, pid, report->recordings.n > 0 ? report->recordings.items[0] : NULL, name,
                  sizeof name);
-    bool ok =
-        build_profile(report->request->options, report->recordings.items, report->recordings.n,
-                      report->request->cpu_ns, &profile, &report->account, err) &&
-        embed_sources_if_asked(&profile, report->request->options, err) &&
-        write_outputs(report, &profile, &values, true, err);
+    bool ok = build_profile(report, report->recordings.items, report->recordings.n,
+                            report->request->cpu_ns, &profile, &report->account, err) &&
+              embed_sources_if_asked(&profile, report->request->options, err) &&
+              write_outputs(report, &profile, &values, true, err);
     profile_destroy(profile);
     return ok;
 }
@@ -359,8 +369,8 @@ static bool write_process(struct report *report, size_t first, size_t n, struct 
     bool is_main = pid == report->main_pid;
     if (!account_init(&account))
         return err_fail_memory(err);
-    bool ok = build_profile(report->request->options, report->recordings.items + first, n, 0,
-                            &profile, &account, err);
+    bool ok =
+        build_profile(report, report->recordings.items + first, n, 0, &profile, &account, err);
     if (ok && profile != NULL && (is_main || account.all.n_samples > 0))
         ok = embed_sources_if_asked(&profile, report->request->options, err) &&
              write_outputs(report, &profile, &values, is_main, err);
@@ -440,6 +450,7 @@ bool report_write(const struct report_request *request, struct err *err)
         tell_running(&report);
         if (report.recordings.n == 0)
             fprintf(stderr, "sampler: nothing was recorded\n");
+        report.cache = cache_open(request->options);
         bool split = options_is(request->options, OPTION_PROCESSES, "split");
         ok = split ? write_split(&report, err) : write_merged(&report, err);
     }
@@ -452,6 +463,7 @@ bool report_write(const struct report_request *request, struct err *err)
         ok = account_out_write(&report.account, request->options, err);
     if (ok)
         open_page(&report);
+    symbol_cache_close(report.cache); /* after all that somebody waits for */
     recordings_destroy(&report.recordings);
     account_deinit(&report.account);
     return ok;

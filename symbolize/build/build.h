@@ -27,15 +27,16 @@
 #include "account/account.h"
 #include "err.h"
 #include "model/profile.h"
+#include "names/module.h"
 #include "names/names.h"
 #include "recording/recording.h"
 
 struct build_options {
     enum names_mode names;
-    bool own_cost;          /* our own code is in the profile, as [sampler]                */
-    bool no_inlines;        /* only the function of the symbol table for each address      */
-    const char *debug_root; /* NULL: /usr/lib/debug                                        */
-    uint64_t run_cpu_ns;    /* for account_set_cpu                                         */
+    bool own_cost;   /* our own code is in the profile, as [sampler]                */
+    bool no_inlines; /* only the function of the symbol table for each address      */
+    struct symbol_sources sources;
+    uint64_t run_cpu_ns; /* for account_set_cpu                                         */
 };
 
 /* Borrows the recordings and the options. `account` is one that account_init made and nothing was

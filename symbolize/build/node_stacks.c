@@ -241,7 +241,7 @@ static bool targets_resolve(struct node_stacks *stacks, struct err *err)
         if (target->n_vaddrs == 0 || target->hidden)
             continue;
         target->profile_module = module_add(stacks->builder, target->module);
-        if (!module_symbolize(target->module, stacks->options->debug_root, target->vaddrs,
+        if (!module_symbolize(target->module, &stacks->options->sources, target->vaddrs,
                               target->n_vaddrs, &target->symbols, err))
             return false;
         if (!functions_add(stacks, target))

@@ -131,13 +131,13 @@ static void function_read(struct reading *reading, uint64_t vaddr, uint64_t behi
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static bool lines_use(struct owner *owner, const struct recording_module *module, uint64_t *vaddrs,
-                      struct err *err)
+static bool lines_use(struct owner *owner, const struct recording_module *module,
+                      const struct symbol_sources *sources, uint64_t *vaddrs, struct err *err)
 {
     struct code_instructions *instructions = &owner->instructions;
     for (size_t i = 0; i < instructions->n; i++)
         vaddrs[i] = instructions->items[i].vaddr;
-    if (!module_symbolize(module, NULL, vaddrs, instructions->n, &owner->lines, err))
+    if (!module_symbolize(module, sources, vaddrs, instructions->n, &owner->lines, err))
         return false;
     for (size_t i = 0; i < instructions->n; i++) {
         const struct chain *chain = &owner->lines->chains[i];
@@ -150,21 +150,22 @@ static bool lines_use(struct owner *owner, const struct recording_module *module
     return true;
 }
 
-static bool lines_find(struct owner *owner, const struct recording_module *module, struct err *err)
+static bool lines_find(struct owner *owner, const struct recording_module *module,
+                       const struct symbol_sources *sources, struct err *err)
 {
     uint64_t *vaddrs = calloc(owner->instructions.n + 1, sizeof *vaddrs);
     if (vaddrs == NULL) {
         err_fail_memory(err);
         return false;
     }
-    bool ok = lines_use(owner, module, vaddrs, err);
+    bool ok = lines_use(owner, module, sources, vaddrs, err);
     free(vaddrs);
     return ok;
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-static bool files_open(struct reading *reading, struct err *err)
+static bool files_open(struct reading *reading, const struct code_options *options, struct err *err)
 {
     const struct recording_module *module = reading->module;
     char path[PATH_MAX];
@@ -172,17 +173,18 @@ static bool files_open(struct reading *reading, struct err *err)
         return false;
     if (reading->file == NULL)
         return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "its code is in no file");
-    reading->debug = debug_file_find(DEBUG_FILE_ROOT, module->build_id, reading->file,
+    reading->debug = debug_file_find(options->sources.debug_root, module->build_id, reading->file,
                                      module->path.bytes, path, sizeof path);
     return true;
 }
 
-static bool functions_read(struct reading *reading, const uint64_t *vaddrs, size_t n, bool is_intel,
-                           struct err *err)
+static bool functions_read(struct reading *reading, const uint64_t *vaddrs, size_t n,
+                           const struct code_options *options, struct err *err)
 {
     struct owner *owner = reading->owner;
     uint64_t behind = 0;
-    if (!files_open(reading, err) || !disassembler_create(is_intel, &reading->disassembler, err))
+    if (!files_open(reading, options, err) ||
+        !disassembler_create(options->is_intel, &reading->disassembler, err))
         return false;
     if (!bounds_init(&reading->bounds, owner->arena, reading->file, reading->debug)) {
         err_fail_memory(err);
@@ -202,7 +204,8 @@ static bool functions_read(struct reading *reading, const uint64_t *vaddrs, size
 }
 
 static bool code_make(struct owner *owner, const struct recording_module *module,
-                      const uint64_t *vaddrs, size_t n, bool is_intel, struct err *err)
+                      const uint64_t *vaddrs, size_t n, const struct code_options *options,
+                      struct err *err)
 {
     struct reading *reading = calloc(1, sizeof *reading);
     if (reading == NULL) {
@@ -211,13 +214,13 @@ static bool code_make(struct owner *owner, const struct recording_module *module
     }
     reading->owner = owner;
     reading->module = module;
-    bool ok = functions_read(reading, vaddrs, n, is_intel, err);
+    bool ok = functions_read(reading, vaddrs, n, options, err);
     bounds_deinit(&reading->bounds);
     disassembler_destroy(reading->disassembler);
     elf_file_close(reading->debug);
     elf_file_close(reading->file);
     free(reading);
-    return ok && lines_find(owner, module, err);
+    return ok && lines_find(owner, module, &options->sources, err);
 }
 
 void code_destroy(struct code *code)
@@ -233,7 +236,7 @@ void code_destroy(struct code *code)
 }
 
 bool code_read(const struct recording_module *module, const uint64_t *vaddrs, size_t n,
-               bool is_intel, struct code **out, struct err *err)
+               const struct code_options *options, struct code **out, struct err *err)
 {
     struct owner *owner = calloc(1, sizeof *owner);
     if (owner == NULL)
@@ -241,7 +244,7 @@ bool code_read(const struct recording_module *module, const uint64_t *vaddrs, si
     owner->arena = arena_create();
     if (owner->arena == NULL)
         err_fail_memory(err);
-    else if (code_make(owner, module, vaddrs, n, is_intel, err)) {
+    else if (code_make(owner, module, vaddrs, n, options, err)) {
         owner->code = (struct code){.functions = owner->functions.items,
                                     .n_functions = owner->functions.n,
                                     .instructions = owner->instructions.items,

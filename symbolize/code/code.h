@@ -17,6 +17,7 @@
 
 #include "err.h"
 #include "intern.h"
+#include "names/module.h"
 #include "recording/recording.h"
 
 #define CODE_MOST_BYTES ((uint64_t)4 << 20)
@@ -46,11 +47,16 @@ struct code {
     size_t n_instructions;
 };
 
+struct code_options {
+    bool is_intel;                 /* as Intel writes instructions, not AT&T */
+    struct symbol_sources sources; /* of the lines                           */
+};
+
 /* The functions around `vaddrs`, which are sorted. Addresses with no code in the file are left out. Of the
  * module path, build_id and image count. ERR_IO, ERR_FORMAT, ERR_UNSUPPORTED: the file is not here, is
  * another one, or cannot be read. */
 MUST_CHECK bool code_read(const struct recording_module *module, const uint64_t *vaddrs, size_t n,
-                          bool is_intel, struct code **out, struct err *err);
+                          const struct code_options *options, struct code **out, struct err *err);
 void code_destroy(struct code *code); /* takes NULL */
 
 /* The function that covers `vaddr`; NULL: none. */

@@ -103,7 +103,9 @@ enum index_outcome {
 enum index_outcome dwarf_index_build(const struct elf_file *file, struct dwarf_index *index);
 void dwarf_index_deinit(struct dwarf_index *index);
 
-/* Of an index that was built. */
+/* True of a block that this version of us has built, now or at another time. */
+bool dwarf_index_is_valid(const struct dwarf_index *index);
+
 uint32_t dwarf_index_n_damaged(const struct dwarf_index *index);
 
 struct dwarf_names_result {

@@ -81,6 +81,12 @@ static bool block_open(struct find *find, const struct dwarf_index *index)
            memcmp(h->magic, INDEX_MAGIC, sizeof h->magic) == 0;
 }
 
+bool dwarf_index_is_valid(const struct dwarf_index *index)
+{
+    struct find find = {.header = NULL};
+    return block_open(&find, index);
+}
+
 /* A text of the index as one of the result. */
 static uint32_t text_of(struct find *find, uint64_t text)
 {

@@ -114,6 +114,8 @@ struct elf_file *debug_file_find(const char *root, struct text build_id,
                                  const struct elf_file *file, const char *path, char *found_path,
                                  size_t found_path_bytes)
 {
+    if (root == NULL)
+        root = DEBUG_FILE_ROOT;
     if (build_id.length == 0 && file != NULL)
         build_id = elf_file_build_id(file);
     if (build_id_path(root, build_id, found_path, found_path_bytes)) {
@@ -143,6 +145,8 @@ static bool altlink_read(const struct elf_file *debug, const char **name, struct
 struct elf_file *debug_file_find_alt(const char *root, const struct elf_file *debug,
                                      const char *debug_path, bool *wanted)
 {
+    if (root == NULL)
+        root = DEBUG_FILE_ROOT;
     const char *name;
     struct text build_id;
     *wanted = altlink_read(debug, &name, &build_id);

@@ -20,12 +20,12 @@
 
 /* The debug file of a module, NULL if none is found. `build_id` is that of the module in memory
  * (may be empty); `file` the module's own file, NULL if it is not available; `path` where it lies.
- * `root` stands for DEBUG_FILE_ROOT. The path found is written to found_path. Borrows all. */
+ * `root` stands for DEBUG_FILE_ROOT, NULL for that itself. The path found is written to found_path. Borrows all. */
 struct elf_file *debug_file_find(const char *root, struct text build_id,
                                  const struct elf_file *file, const char *path, char *found_path,
                                  size_t found_path_bytes);
 
-/* The file `debug` at `debug_path` refers to by .gnu_debugaltlink. NULL: it refers to none
+/* The file `debug` at `debug_path` refers to by .gnu_debugaltlink; `root` as above. NULL: it refers to none
  * (*wanted = false) or it is not there (*wanted = true). */
 struct elf_file *debug_file_find_alt(const char *root, const struct elf_file *debug,
                                      const char *debug_path, bool *wanted);

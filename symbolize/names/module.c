@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "cache/module_index.h"
 #include "dwarf/index.h"
 #include "files/debug_file.h"
 #include "files/elf_file.h"
@@ -33,7 +34,7 @@ struct owner {
 struct work {
     struct owner *owner;
     const struct recording_module *module;
-    const char *debug_root;
+    const struct symbol_sources *sources;
     const uint64_t *vaddrs;
     struct chain *chains;
     size_t n;
@@ -83,7 +84,7 @@ static struct elf_file *dwarf_file(struct work *work)
     if (work->file != NULL && elf_file_has_dwarf(work->file))
         return work->file;
     work->debug =
-        debug_file_find(work->debug_root, work->module->build_id, work->file,
+        debug_file_find(work->sources->debug_root, work->module->build_id, work->file,
                         work->module->path.bytes, work->debug_path, sizeof work->debug_path);
     return work->debug != NULL && elf_file_has_dwarf(work->debug) ? work->debug : NULL;
 }
@@ -95,7 +96,7 @@ static Dwarf *alt_join(struct work *work, Dwarf *dwarf, const struct elf_file *f
                        const char *from_path)
 {
     bool wanted;
-    work->alt = debug_file_find_alt(work->debug_root, from, from_path, &wanted);
+    work->alt = debug_file_find_alt(work->sources->debug_root, from, from_path, &wanted);
     Dwarf *alt = work->alt == NULL ? NULL : dwarf_begin_elf(work->alt->elf, DWARF_C_READ, NULL);
     if (alt != NULL)
         dwarf_setalt(dwarf, alt);
@@ -127,8 +128,8 @@ static bool names_read(struct work *work, const struct elf_file *file, const cha
 {
     const struct dwarf_names_result result = {work->chains, &work->owner->frames,
                                               work->owner->texts};
-    struct dwarf_index index = {.block = NULL};
-    enum index_outcome outcome = dwarf_index_build(file, &index);
+    struct module_index opened;
+    enum index_outcome outcome = module_index_open(work->sources->cache, file, &opened);
     if (outcome == INDEX_NOT_FOR_US)
         return libdw_read(work, file, path, &result);
     if (outcome == INDEX_TOO_LARGE) {
@@ -136,14 +137,18 @@ static bool names_read(struct work *work, const struct elf_file *file, const cha
             work, "%s: its debug information is larger than a file of its size can be worth", path);
         return false;
     }
-    if (outcome == INDEX_DONE && dwarf_index_n_damaged(&index) != 0)
+    work->no_memory |= outcome == INDEX_NO_MEMORY;
+    if (outcome != INDEX_DONE)
+        return true;
+    uint32_t n_damaged = dwarf_index_n_damaged(&opened.index);
+    if (n_damaged != 0)
         problem_set(
             work,
             "%s: damaged debug information in %u places; names of functions are missing there",
-            path, dwarf_index_n_damaged(&index));
-    if (outcome == INDEX_NO_MEMORY || !dwarf_index_find(&index, work->vaddrs, work->n, &result))
+            path, n_damaged);
+    if (!dwarf_index_find(&opened.index, work->vaddrs, work->n, &result))
         work->no_memory = true;
-    dwarf_index_deinit(&index);
+    module_index_close(work->sources->cache, work->module->path, &opened);
     return true;
 }
 
@@ -337,7 +342,7 @@ void module_symbols_destroy(struct module_symbols *symbols)
     free(owner);
 }
 
-bool module_symbolize(const struct recording_module *module, const char *debug_root,
+bool module_symbolize(const struct recording_module *module, const struct symbol_sources *sources,
                       const uint64_t *vaddrs, size_t n, struct module_symbols **out,
                       struct err *err)
 {
@@ -347,7 +352,7 @@ bool module_symbolize(const struct recording_module *module, const char *debug_r
     struct work work = {
         .owner = owner,
         .module = module,
-        .debug_root = debug_root == NULL ? DEBUG_FILE_ROOT : debug_root,
+        .sources = sources,
         .vaddrs = vaddrs,
         .n = n,
         .chains = arena_array(owner->arena, n, sizeof(struct chain)),

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+#include "cache/cache.h"
 #include "dwarf/chain.h"
 #include "err.h"
 #include "intern.h"
@@ -44,10 +45,16 @@ struct module_symbols {
     size_t n_frames;
 };
 
-/* `vaddrs` sorted and distinct. `debug_root` NULL: /usr/lib/debug. Borrows all. */
-MUST_CHECK bool module_symbolize(const struct recording_module *module, const char *debug_root,
-                                 const uint64_t *vaddrs, size_t n, struct module_symbols **out,
-                                 struct err *err);
+/* Where to look besides the module's own file. */
+struct symbol_sources {
+    const char *debug_root;     /* NULL: /usr/lib/debug */
+    struct symbol_cache *cache; /* NULL: none           */
+};
+
+/* `vaddrs` sorted and distinct. Borrows all. */
+MUST_CHECK bool module_symbolize(const struct recording_module *module,
+                                 const struct symbol_sources *sources, const uint64_t *vaddrs,
+                                 size_t n, struct module_symbols **out, struct err *err);
 void module_symbols_destroy(struct module_symbols *symbols); /* takes NULL */
 
 #endif

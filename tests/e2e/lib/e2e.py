@@ -30,6 +30,10 @@ ROOTS = {"_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_
          "clone3", "__clone3", "clone", "__clone", "start_thread", "_dl_start_user", "_dl_start"}
 
 SKIPPED = 77
+
+# What is kept of debug information: of this test alone, and gone with it.
+_cache = tempfile.TemporaryDirectory(prefix="sampler-cache-")
+os.environ["XDG_CACHE_HOME"] = _cache.name
 _cases = {}
 
 

@@ -1,12 +1,12 @@
 /* symbolize_addresses.c - what symbolize/ says of the addresses of one ELF file, for comparison
  * with other tools (tests/e2e/compare_symbolizer.py).
  *
- *   symbolize_addresses [--raw|--full|--short] [--times] FILE  <addresses in hexadecimal, one a
+ *   symbolize_addresses [--raw|--full|--short] [--times] [--cache] FILE  <addresses in hexadecimal, one a
  * line
  *
  * For each address, in the order asked: a line "name TAB file TAB line TAB column" per frame,
  * inlined ones first, then an empty line. Code without a name is "??". With --times, seconds and
- * peak memory on stderr. */
+ * peak memory on stderr. With --cache, indexes are kept and used as the tools do. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,8 @@ static bool chains_print(const struct module_symbols *symbols, const struct arra
     return true;
 }
 
-static bool run(const char *path, enum names_mode mode, bool times, struct err *err)
+static bool run(const char *path, enum names_mode mode, bool times, struct symbol_cache *cache,
+                struct err *err)
 {
     struct array asked;
     array_init(&asked, sizeof(uint64_t));
@@ -138,9 +139,10 @@ static bool run(const char *path, enum names_mode mode, bool times, struct err *
     uint64_t *sorted = done ? vaddrs_sort(&asked, &n) : NULL;
     if (sorted == NULL)
         done = err_fail_memory(err);
+    const struct symbol_sources sources = {.cache = cache};
     double start = seconds_now();
     done = done && module_describe(path, &module, build_id, sizeof build_id, err) &&
-           module_symbolize(&module, NULL, sorted, n, &symbols, err);
+           module_symbolize(&module, &sources, sorted, n, &symbols, err);
     if (done && times)
         times_print(symbols, seconds_now() - start);
     done = done && chains_print(symbols, &asked, sorted, mode, err);
@@ -154,6 +156,7 @@ int main(int argc, char **argv)
 {
     enum names_mode mode = NAMES_FULL;
     bool times = false;
+    bool keeps = false;
     const char *path = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--raw") == 0)
@@ -164,6 +167,8 @@ int main(int argc, char **argv)
             mode = NAMES_SHORT;
         else if (strcmp(argv[i], "--times") == 0)
             times = true;
+        else if (strcmp(argv[i], "--cache") == 0)
+            keeps = true;
         else
             path = argv[i]; /* what else it may be, it is not a file: said below */
     }
@@ -171,7 +176,10 @@ int main(int argc, char **argv)
     char text[600];
     if (path == NULL)
         err_fail(&err, ERR_USAGE, ERR_NO_OFFSET, "which file?");
-    if (path != NULL && run(path, mode, times, &err))
+    struct symbol_cache *cache = keeps ? symbol_cache_open(CACHE_LIMIT_BYTES) : NULL;
+    bool done = path != NULL && run(path, mode, times, cache, &err);
+    symbol_cache_close(cache);
+    if (done)
         return 0;
     fprintf(stderr, "symbolize_addresses: %s\n", err_describe(&err, text, sizeof text));
     return 1;

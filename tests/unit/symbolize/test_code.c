@@ -56,7 +56,8 @@ static struct code *code_of(const uint64_t *vaddrs, size_t n, bool is_intel)
     struct code *code = NULL;
     struct err err = ERR_INIT;
     const struct recording_module module = this_program();
-    assert_true(code_read(&module, vaddrs, n, is_intel, &code, &err));
+    assert_true(
+        code_read(&module, vaddrs, n, &(struct code_options){.is_intel = is_intel}, &code, &err));
     return code;
 }
 
@@ -158,7 +159,7 @@ static void no_code(void **state)
         struct err err = ERR_INIT;
         module.path = wrong[i].path;
         module.build_id = wrong[i].build_id;
-        assert_false(code_read(&module, nowhere, 1, false, &code, &err));
+        assert_false(code_read(&module, nowhere, 1, &(struct code_options){0}, &code, &err));
         if (strstr(err.text, wrong[i].why) == NULL)
             fail_msg("%s: not: %s", err.text, wrong[i].why);
     }
