@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build/module_jobs.h"
 #include "digits.h"
 #include "map.h"
 #include "names/module_names.h"
@@ -18,12 +19,9 @@
 
 /* A module that samples are in, the same one for all processes that mapped the same file. */
 struct target {
-    const struct recording_module *module; /* the first one seen               */
-    const uint64_t *vaddrs;                /* its part of the distinct ones   */
-    size_t n_vaddrs;
-    struct module_symbols *symbols;
-    uint32_t *functions; /* id in the profile by chain_frame        */
-    uint32_t *files;     /* of their lines, texts of the profile    */
+    struct module_job job; /* of the first one seen, and its part of the distinct addresses */
+    uint32_t *functions;   /* id in the profile by chain_frame        */
+    uint32_t *files;       /* of their lines, texts of the profile    */
     uint32_t profile_module;
     uint64_t self_ns;
     uint64_t nameless_ns; /* of it */
@@ -77,10 +75,10 @@ static bool module_hidden(const struct recording_module *module)
 static uint32_t target_of_module(struct node_stacks *stacks, const struct recording_module *module)
 {
     for (size_t i = 0; i < stacks->targets.n; i++) {
-        if (module_same_file(stacks->targets.items[i].module, module))
+        if (module_same_file(stacks->targets.items[i].job.module, module))
             return (uint32_t)i;
     }
-    const struct target target = {.module = module, .hidden = module_hidden(module)};
+    const struct target target = {.job.module = module, .hidden = module_hidden(module)};
     return targets_push(&stacks->targets, target) ? (uint32_t)(stacks->targets.n - 1) : UINT32_MAX;
 }
 
@@ -152,8 +150,8 @@ static bool lookups_share_out(struct node_stacks *stacks, struct lookups *lookup
         struct target *target = &stacks->targets.items[all[i].target];
         stacks->vaddrs[i] = all[i].vaddr;
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): lookups name targets there are */
-        if (target->n_vaddrs++ == 0)
-            target->vaddrs = &stacks->vaddrs[i];
+        if (target->job.n_vaddrs++ == 0)
+            target->job.vaddrs = &stacks->vaddrs[i];
     }
     return true;
 }
@@ -186,7 +184,7 @@ static uint32_t module_add(struct profile_builder *builder, const struct recordi
 /* A text of the module's own table in the profile's. */
 static uint32_t text_move(struct node_stacks *stacks, const struct target *target, uint32_t id)
 {
-    struct text text = intern_text(target->symbols->texts, id);
+    struct text text = intern_text(target->job.symbols->texts, id);
     return profile_add_text(stacks->builder, text.bytes, text.length);
 }
 
@@ -206,7 +204,7 @@ static uint32_t function_add(struct node_stacks *stacks, const struct profile_fu
 
 static bool functions_add(struct node_stacks *stacks, struct target *target)
 {
-    const struct module_symbols *symbols = target->symbols;
+    const struct module_symbols *symbols = target->job.symbols;
     struct module_names names;
     target->functions = arena_array(stacks->arena, symbols->n_frames, sizeof *target->functions);
     target->files = arena_array(stacks->arena, symbols->n_frames, sizeof *target->files);
@@ -234,16 +232,33 @@ static bool functions_add(struct node_stacks *stacks, struct target *target)
     return !stacks->short_named.no_memory;
 }
 
+static bool is_wanted(const struct target *target)
+{
+    return target->job.n_vaddrs != 0 && !target->hidden;
+}
+
+static bool targets_symbolize(struct node_stacks *stacks, struct err *err)
+{
+    struct module_job **jobs =
+        arena_array(stacks->arena, stacks->targets.n, sizeof(struct module_job *));
+    size_t n = 0;
+    if (jobs == NULL)
+        return err_fail_memory(err);
+    for (size_t i = 0; i < stacks->targets.n; i++)
+        if (is_wanted(&stacks->targets.items[i]))
+            jobs[n++] = &stacks->targets.items[i].job;
+    return module_jobs_run(jobs, n, &stacks->options->sources, err);
+}
+
 static bool targets_resolve(struct node_stacks *stacks, struct err *err)
 {
+    if (!targets_symbolize(stacks, err))
+        return false;
     for (size_t i = 0; i < stacks->targets.n; i++) {
         struct target *target = &stacks->targets.items[i];
-        if (target->n_vaddrs == 0 || target->hidden)
+        if (!is_wanted(target))
             continue;
-        target->profile_module = module_add(stacks->builder, target->module);
-        if (!module_symbolize(target->module, &stacks->options->sources, target->vaddrs,
-                              target->n_vaddrs, &target->symbols, err))
-            return false;
+        target->profile_module = module_add(stacks->builder, target->job.module);
         if (!functions_add(stacks, target))
             return err_fail_memory(err);
     }
@@ -278,7 +293,7 @@ void node_stacks_destroy(struct node_stacks *stacks)
     if (stacks == NULL)
         return;
     for (size_t i = 0; i < stacks->targets.n; i++)
-        module_symbols_destroy(stacks->targets.items[i].symbols);
+        module_symbols_destroy(stacks->targets.items[i].job.symbols);
     targets_deinit(&stacks->targets);
     map_deinit(&stacks->short_named);
     arena_destroy(stacks->arena);
@@ -317,15 +332,15 @@ static uint32_t stack_push_words(struct node_stacks *stacks, uint32_t parent, co
 
 static const struct chain *chain_find(const struct target *target, uint64_t vaddr)
 {
-    size_t index = lower_bound_u64(target->vaddrs, target->n_vaddrs, vaddr);
-    return &target->symbols->chains[index]; /* every node's address was collected */
+    size_t index = lower_bound_u64(target->job.vaddrs, target->job.n_vaddrs, vaddr);
+    return &target->job.symbols->chains[index]; /* every node's address was collected */
 }
 
 /* `parent` with the functions of an address, the outermost one first. */
 static uint32_t stack_push_chain(struct node_stacks *stacks, uint32_t parent,
                                  const struct target *target, const struct recording_node *node)
 {
-    const struct module_symbols *symbols = target->symbols;
+    const struct module_symbols *symbols = target->job.symbols;
     const struct chain *chain = chain_find(target, lookup_vaddr(node));
     size_t outermost = (size_t)chain->first + chain->n - 1;
     size_t innermost = stacks->options->no_inlines ? outermost : chain->first;
@@ -390,7 +405,7 @@ void node_stacks_map(struct node_stacks *stacks, size_t index, uint32_t *out)
 static bool node_is_nameless(const struct target *target, const struct recording_node *node)
 {
     const struct chain *chain = chain_find(target, lookup_vaddr(node));
-    return target->symbols->frames[chain->first].nameless;
+    return target->job.symbols->frames[chain->first].nameless;
 }
 
 bool node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns)
@@ -424,19 +439,19 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
 {
     for (size_t i = 0; i < stacks->targets.n; i++) {
         const struct target *target = &stacks->targets.items[i];
-        if (target->symbols == NULL)
+        if (target->job.symbols == NULL)
             continue;
-        const char *problem = target->symbols->problem;
+        const char *problem = target->job.symbols->problem;
         const struct account_module module = {
-            .path =
-                arena_text(account->arena, target->module->path.bytes, target->module->path.length),
+            .path = arena_text(account->arena, target->job.module->path.bytes,
+                               target->job.module->path.length),
             .problem = arena_text(account->arena, problem, strlen(problem)),
-            .source = target->symbols->source,
+            .source = target->job.symbols->source,
             .self_ns = target->self_ns,
             .nameless_ns = target->nameless_ns,
             .n_together = target->n_together,
-            .is_image = target->module->image.length != 0,
-            .build_id = build_id_text(account, target->module->build_id),
+            .is_image = target->job.module->image.length != 0,
+            .build_id = build_id_text(account, target->job.module->build_id),
         };
         if (module.path == NULL || module.problem == NULL || module.build_id == NULL ||
             !account_modules_push(&account->modules, module))

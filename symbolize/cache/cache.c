@@ -2,7 +2,7 @@
  * answer is written, unless too much would wait. */
 #include "cache/cache.h"
 
-#include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +21,7 @@ struct waiting {
 VECTOR_DEFINE(waiting_list, struct waiting)
 
 struct symbol_cache {
+    pthread_mutex_t lock; /* of all below */
     uint64_t limit_bytes;
     int folder; /* -1: not open, or not to be had */
     bool looked_for;
@@ -33,6 +34,7 @@ struct symbol_cache *symbol_cache_open(uint64_t limit_bytes)
     struct symbol_cache *cache = calloc(1, sizeof *cache);
     if (cache == NULL)
         return NULL;
+    (void)pthread_mutex_init(&cache->lock, NULL); /* cannot fail in glibc */
     cache->limit_bytes = limit_bytes;
     cache->folder = -1;
     return cache;
@@ -76,6 +78,7 @@ void symbol_cache_close(struct symbol_cache *cache)
     if (cache->folder >= 0)
         close(cache->folder);
     waiting_list_deinit(&cache->waiting);
+    (void)pthread_mutex_destroy(&cache->lock);
     free(cache);
 }
 
@@ -97,19 +100,37 @@ static bool waiting_get(const struct symbol_cache *cache, const struct cache_key
     return false;
 }
 
+/* The folder, looked for once; -1: there is none yet. */
+static int folder_find(struct symbol_cache *cache)
+{
+    struct err err = ERR_INIT;
+    if (!cache->looked_for)
+        cache->folder = cache_folder_open(false, &err);
+    cache->looked_for = true;
+    return cache->folder;
+}
+
 bool symbol_cache_get(struct symbol_cache *cache, const struct cache_key *key,
                       struct cache_index *index)
 {
     if (cache == NULL)
         return false;
-    if (waiting_get(cache, key, index))
-        return true;
-    if (!cache->looked_for) {
-        struct err err = ERR_INIT;
-        cache->looked_for = true;
-        cache->folder = cache_folder_open(false, &err);
+    (void)pthread_mutex_lock(&cache->lock);
+    int folder = folder_find(cache);
+    bool found = waiting_get(cache, key, index);
+    (void)pthread_mutex_unlock(&cache->lock);
+    return found || (folder >= 0 && entry_read(folder, key, index));
+}
+
+static void waiting_add(struct symbol_cache *cache, struct waiting waiting)
+{
+    if (!waiting_list_push(&cache->waiting, waiting)) {
+        waiting_drop(&waiting);
+        return;
     }
-    return cache->folder >= 0 && entry_read(cache->folder, key, index);
+    cache->waiting_bytes += waiting.index.size_bytes;
+    if (cache->waiting_bytes > WAITING_MOST_BYTES)
+        waiting_write(cache);
 }
 
 void symbol_cache_put(struct symbol_cache *cache, const struct cache_key *key, struct text path,
@@ -118,11 +139,11 @@ void symbol_cache_put(struct symbol_cache *cache, const struct cache_key *key, s
     struct waiting waiting = {.key = *key, .index = index};
     if (cache != NULL && index.size_bytes >= CACHE_LEAST_BYTES)
         waiting.path = strndup(path.bytes, path.length);
-    if (waiting.path == NULL || !waiting_list_push(&cache->waiting, waiting)) {
+    if (waiting.path == NULL) {
         waiting_drop(&waiting);
         return;
     }
-    cache->waiting_bytes += index.size_bytes;
-    if (cache->waiting_bytes > WAITING_MOST_BYTES)
-        waiting_write(cache);
+    (void)pthread_mutex_lock(&cache->lock);
+    waiting_add(cache, waiting);
+    (void)pthread_mutex_unlock(&cache->lock);
 }

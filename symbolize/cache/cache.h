@@ -10,7 +10,7 @@
  * Errors    None: a cache that cannot be used, or an entry that is damaged, costs time and nothing
  *           else. NULL in place of a cache is one that keeps nothing.
  * Sharing   Any number of processes at a time (entry.h).
- * Context   One thread at a time. */
+ * Context   Any thread, but for opening and closing. */
 #ifndef SAMPLER_CACHE_H
 #define SAMPLER_CACHE_H
 
