@@ -3,6 +3,7 @@
 #include "compare/side_by_side.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ enum { BEFORE, AFTER, N_SIDES };
 struct place {
     const struct change *change; /* NULL: it weighs nothing on either side          */
     uint32_t id;                 /* ROW_NAMED: function; ROW_PATH: stack; 0: not yet */
-    double below[N_SIDES];       /* ROW_PATH: what its children have                 */
+    double own[N_SIDES];         /* ROW_PATH: what its children have not             */
+    double next[N_SIDES];        /* ROW_PATH: where the next of its children begins  */
 };
 
 struct showing {
@@ -66,41 +68,68 @@ static void add_stack(struct showing *showing, struct place *place)
                                   profile_add_frame(showing->builder, &frame));
 }
 
-static uint64_t own(double total, double below)
+static double weight_of(const struct place *place, int side)
 {
-    return (uint64_t)llround(fmax(0, total - below));
+    return side == BEFORE ? place->change->before : place->change->after;
 }
 
-static void add_paths(struct showing *showing)
+static bool is_path(const struct place *place)
 {
+    return place->change != NULL && place->change->origin.kind == ROW_PATH;
+}
+
+/* Means over runs are no whole numbers, and a sample's values are. Rounded one by one, many small paths would weigh
+ * nothing, or twice as much; so all are laid out on a line, a path's own part before its children, and their borders
+ * are rounded. What a path has with all below it is then less than 1 off. */
+static void add_samples(struct showing *showing)
+{
+    struct place *places = showing->places;
     for (uint32_t row = 1; row < showing->n_places; row++) {
-        struct place *place = &showing->places[row];
-        if (place->change == NULL || place->change->origin.kind != ROW_PATH)
+        struct place *place = &places[row];
+        if (!is_path(place))
             continue;
-        struct place *parent = &showing->places[place->change->origin.parent];
-        parent->below[BEFORE] += place->change->before;
-        parent->below[AFTER] += place->change->after;
-        add_stack(showing, place);
-    }
-    for (uint32_t row = 1; row < showing->n_places; row++) {
-        const struct place *place = &showing->places[row];
-        if (place->change == NULL || place->change->origin.kind != ROW_PATH)
-            continue;
+        struct place *parent = &places[place->change->origin.parent];
+        uint64_t values[N_SIDES];
+        for (int side = 0; side < N_SIDES; side++) {
+            double begin = parent->next[side], end = begin + fmax(0, place->own[side]);
+            values[side] = (uint64_t)(round(end) - round(begin));
+            place->next[side] = end;
+            parent->next[side] = begin + weight_of(place, side);
+        }
         const struct profile_sample sample = {.stack = place->id};
-        const uint64_t values[N_SIDES] = {own(place->change->before, place->below[BEFORE]),
-                                          own(place->change->after, place->below[AFTER])};
         profile_add_sample(showing->builder, &sample, values);
     }
 }
 
+static void add_paths(struct showing *showing)
+{
+    struct place *places = showing->places;
+    for (uint32_t row = 1; row < showing->n_places; row++) {
+        struct place *place = &places[row];
+        if (!is_path(place))
+            continue;
+        struct place *parent = &places[place->change->origin.parent];
+        for (int side = 0; side < N_SIDES; side++) {
+            place->own[side] += weight_of(place, side);
+            parent->own[side] -= weight_of(place, side);
+        }
+        add_stack(showing, place);
+    }
+    add_samples(showing);
+}
+
 /* ---- metadata -------------------------------------------------------------------------------- */
 
+/* Not in whole units: half a sample is what makes a change one of chance. Of the digits more would say nothing. */
 static void json_interval(struct json *json, const struct change *change)
 {
-    if (change == NULL || isinf(change->interval))
+    char number[32];
+    if (change == NULL || isinf(change->interval)) {
         json_null(json);
-    else
-        json_u64(json, (uint64_t)llround(change->interval));
+        return;
+    }
+    int n = snprintf(number, sizeof number, "%.6g", change->interval);
+    json_raw(json, number, (size_t)n);
 }
 
 static void json_files(struct json *json, const char *key, const char *const *paths, size_t n)

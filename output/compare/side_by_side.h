@@ -1,7 +1,8 @@
 /* side_by_side.h - runs before and after as one profile, for whoever shows them as trees: two numbers
  * of each path of functions, and how large a change by chance may be.
  *
- * Kinds      "before" and "after" (profile_is_diff), means over the runs of a side
+ * Kinds      "before" and "after" (profile_is_diff), means over the runs of a side in whole units: what a
+ *            stack has with all below it is less than 1 off
  * Stacks     are paths of functions, each with one sample; equal names are one function (same_name.h).
  *            Module, file and line are those of a run after, if one has the function. Lines executed,
  *            addresses, threads and times go
