@@ -37,6 +37,7 @@ static bool nodes_of_one(struct nodes *nodes, struct svg_boxes *boxes,
     if (!call_tree_init(&tree, profile, &request, err))
         return false;
     boxes->unit = tree.weighed.unit;
+    boxes->idle = tree.weighed.idle;
     boxes->measure = profile_text(profile, tree.weighed.measure);
     for (uint32_t id = 0; id < tree.n; id++) {
         const struct call_node *from = &tree.nodes[id];
@@ -127,7 +128,10 @@ static bool lay_out(struct svg_boxes *boxes, struct nodes *nodes)
     svg_box_list_push(&boxes->list, root->box);
     for (size_t i = 1; i < nodes->n; i++) {
         struct node *node = sorted[i];
-        node->is_drawn = place(node, &nodes->items[node->parent], all);
+        struct node *parent = &nodes->items[node->parent];
+        node->is_drawn = place(node, parent, all);
+        if (parent->is_drawn && !node->is_drawn)
+            boxes->share_left_out += node->box.width;
         boxes->n_left_out += !node->is_drawn && node->box.width > 0;
         boxes->is_cut = boxes->is_cut || node->box.level == SVG_MOST_LEVELS;
         if (node->is_drawn)

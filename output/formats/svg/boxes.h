@@ -34,8 +34,10 @@ struct svg_boxes {
     struct svg_box_list list; /* callers before those they call */
     uint32_t n_levels;
     uint32_t n_left_out;
-    bool is_cut; /* some because they are too far up */
+    double share_left_out; /* of the width, 0 to 1 */
+    bool is_cut;           /* some because they are too far up */
     bool is_of_two;
+    uint64_t idle; /* of one run: weight that is in no box */
     enum profile_unit unit;
     struct text measure; /* the name of what is summed, or ""; of the profile or of `intervals` */
     struct intervals intervals;

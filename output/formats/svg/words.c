@@ -7,77 +7,28 @@
 #include "fold/summary.h"
 #include "formats/svg/colors.h"
 #include "number.h"
-#include "text/json_read.h"
 #include "text/xml_write.h"
 
 #define WEIGHT_BYTES 32
 #define ARROW " \u2192 "
 #define PLUS_MINUS "\u00b1 "
 #define BETWEEN " \u00b7 "
+#define WHOLE                                                                                      \
+    1e-3 /* a profile that is less off than this of what the account explains is all of it */
 
-static struct text metadata(const struct profile *profile, const char *key)
+/* All that a merged profile has of it; false if that is nothing. */
+static bool write_metadata(const struct profile *profile, const char *key, struct sink *out)
 {
-    for (size_t i = 0; i < profile->n_metadata; i++)
-        if (text_is(profile_text(profile, profile->metadata[i].key), key))
-            return profile_text(profile, profile->metadata[i].value);
-    return text_make("");
-}
-
-/* ---- the account ----------------------------------------------------------------------------- */
-
-/* Looks for .total.explained_share in it (docs/account.md). */
-struct account_place {
-    size_t depth;
-    bool is_in_total, is_share;
-    double share;
-};
-
-static bool account_event(void *context, struct json_walk *walk, const struct json_event *event,
-                          struct err *err)
-{
-    (void)walk, (void)err;
-    struct account_place *place = context;
-    struct text text = {event->bytes, event->length};
-    bool is_share = place->is_share;
-    place->is_share = false;
-    switch (event->kind) {
-    case JSON_OBJECT_BEGIN:
-    case JSON_ARRAY_BEGIN:
-        place->depth++;
-        break;
-    case JSON_OBJECT_END:
-    case JSON_ARRAY_END:
-        place->depth--;
-        break;
-    case JSON_KEY:
-        if (place->depth == 1)
-            place->is_in_total = text_is(text, "total");
-        place->is_share =
-            place->depth == 2 && place->is_in_total && text_is(text, "explained_share");
-        break;
-    case JSON_NUMBER:
-        if (is_share)
-            place->share = event->number;
-        break;
-    case JSON_STRING:
-    case JSON_BOOL:
-    case JSON_NULL:
-        break;
+    bool is_first = true;
+    for (size_t i = 0; i < profile->n_metadata; i++) {
+        struct text value = profile_text(profile, profile->metadata[i].value);
+        if (value.length == 0 || !text_is(profile_text(profile, profile->metadata[i].key), key))
+            continue;
+        sink_text(out, is_first ? "" : ", ");
+        xml_text(out, value);
+        is_first = false;
     }
-    return true;
-}
-
-/* False when out of memory; an account that cannot be read says nothing. */
-static bool read_share(const struct profile *profile, double *share)
-{
-    struct text json = metadata(profile, "account");
-    struct account_place place = {.share = NAN};
-    const struct json_visitor visitor = {.event = account_event, .context = &place};
-    struct err err = ERR_INIT;
-    bool ok =
-        json.length > 0 && json_read((const uint8_t *)json.bytes, json.length, &visitor, &err);
-    *share = ok ? place.share : NAN;
-    return err.code != ERR_MEMORY;
+    return !is_first;
 }
 
 bool svg_words_init(struct svg_words *words, const struct profile *profile,
@@ -90,7 +41,7 @@ bool svg_words_init(struct svg_words *words, const struct profile *profile,
         .all = all,
         .style = weight_style_for(boxes->unit, max_u64(all->before, all->total)),
     };
-    return read_share(profile, &words->explained_share);
+    return svg_account_read(&words->account, profile);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -146,12 +97,30 @@ static void write_files(const struct intervals *intervals, struct sink *out)
 
 void svg_write_heading(const struct svg_words *words, struct sink *out)
 {
-    struct text command = metadata(words->profile, "command");
-    struct text exe = metadata(words->profile, "exe");
     if (words->boxes->is_of_two)
         write_files(&words->boxes->intervals, out);
+    else if (!write_metadata(words->profile, "command", out) &&
+             !write_metadata(words->profile, "exe", out))
+        sink_text(out, "Profile");
+}
+
+/* How much is in the profile of what was used. The account is of whole runs, the profile may be of a part. */
+static void write_used(const struct svg_words *words, struct sink *out)
+{
+    const struct svg_boxes *boxes = words->boxes;
+    double used = words->account.used, explained = words->account.explained;
+    bool is_wall = text_is(boxes->measure, "wall"), is_events = boxes->unit == PROFILE_UNIT_EVENTS;
+    if (!(used > 0) || (boxes->unit != PROFILE_UNIT_NS && !is_events))
+        return;
+    double weight = (double)words->all->total + (double)boxes->idle;
+    sink_text(out, BETWEEN);
+    if (fabs(weight - explained) > WHOLE * explained)
+        sink_text(out, "part of ");
     else
-        xml_text(out, command.length > 0 ? command : exe.length > 0 ? exe : text_make("Profile"));
+        sink_format(out, "%.1f%% of ", 100 * explained / used);
+    sink_text(out, "the ");
+    write_weight(words, used, out);
+    sink_text(out, is_wall ? " elapsed in threads" : is_events ? " counted" : " used");
 }
 
 void svg_write_facts(const struct svg_words *words, struct sink *out)
@@ -167,8 +136,7 @@ void svg_write_facts(const struct svg_words *words, struct sink *out)
     write_weight(words, (double)words->all->total, out);
     sink_text(out, boxes->unit == PROFILE_UNIT_NS ? " of " : " ");
     xml_text(out, measure);
-    if (!isnan(words->explained_share))
-        sink_format(out, BETWEEN "%.1f%% of it explained", 100 * words->explained_share);
+    write_used(words, out);
     size_t n = words->profile->n_samples;
     if (boxes->unit == PROFILE_UNIT_NS && n > 0)
         sink_format(out, BETWEEN "%zu sample%s", n, n == 1 ? "" : "s");

@@ -3,6 +3,7 @@
 #define SAMPLER_SVG_WORDS_H
 
 #include "fold/weight_words.h"
+#include "formats/svg/account.h"
 #include "formats/svg/boxes.h"
 #include "sink.h"
 
@@ -11,7 +12,7 @@ struct svg_words {
     const struct svg_boxes *boxes;
     const struct svg_box *all; /* box 0 */
     struct weight_style style;
-    double explained_share; /* of the CPU time, by the account; NAN: unknown */
+    struct svg_account account;
 };
 
 /* Both must outlive it. False when out of memory. */
@@ -26,7 +27,7 @@ struct text svg_name_of(const struct svg_words *words, const struct svg_box *box
 /* What was run, or the files that are compared. */
 void svg_write_heading(const struct svg_words *words, struct sink *out);
 
-/* "1.234 s of CPU time · 100.0% of it explained · 1234 samples" */
+/* "1.234 s of CPU time · 99.9% of the 1.235 s used · 1234 samples" */
 void svg_write_facts(const struct svg_words *words, struct sink *out);
 
 /* The whole name, then in lines of their own numbers, file and line, program or library. */

@@ -21,7 +21,6 @@
 #define TEXT_MARGIN_PX 4
 #define EDGED_PX 4        /* boxes this wide are set apart from their neighbours by an edge */
 #define CHARACTER_PX 7.23 /* of 12 px, in most fonts of one width */
-#define LEGEND_MOST_SHARES 6
 
 struct drawing {
     const struct profile *profile;
@@ -65,11 +64,16 @@ static void write_head(const struct drawing *drawing)
     sink_text(out, "</text></svg>\n");
 }
 
+static double entry_px(struct text name, const char *number)
+{
+    double columns = (double)name.length + (double)strlen(number) + (number[0] != '\0');
+    return 16 + columns * CHARACTER_PX + 20;
+}
+
 /* One entry; returns where the next one goes. */
 static double write_entry(const struct drawing *drawing, double x, const char *class,
                           struct text name, const char *number)
 {
-    double columns = (double)name.length + (double)strlen(number) + (number[0] != '\0');
     sink_format(
         drawing->out,
         "<rect class=\"%s\" x=\"%.1f\" y=\"30\" width=\"11\" height=\"11\"/><text x=\"%.1f\" "
@@ -77,22 +81,26 @@ static double write_entry(const struct drawing *drawing, double x, const char *c
         class, x, x + 16);
     xml_text(drawing->out, name);
     sink_format(drawing->out, "%s%s</text>", number[0] == '\0' ? "" : " ", number);
-    return x + 16 + columns * CHARACTER_PX + 20;
+    return x + entry_px(name, number);
 }
 
+/* As many as there is room for. */
 static void write_modules(const struct drawing *drawing)
 {
     const struct svg_colors *colors = &drawing->colors;
     double x = MARGIN_PX;
     uint64_t all = drawing->words.all->total;
-    for (size_t i = 0; i < colors->n_hues && i < LEGEND_MOST_SHARES; i++) {
+    for (size_t i = 0; i < colors->n_hues; i++) {
         uint32_t path = drawing->profile->modules[colors->hues[i].module].path;
         struct text name = text_base_name(profile_text(drawing->profile, path));
+        name = name.length > 0 ? name : text_make("[unknown]");
         char class[SVG_CLASS_BYTES], number[16];
         svg_class_of_rank(i, class);
         snprintf(number, sizeof number, "%.1f%%",
                  all == 0 ? 0 : 100 * (double)colors->hues[i].self / (double)all);
-        x = write_entry(drawing, x, class, name.length > 0 ? name : text_make("[unknown]"), number);
+        if (x + entry_px(name, number) > SVG_WIDTH_PX)
+            break;
+        x = write_entry(drawing, x, class, name, number);
     }
 }
 
@@ -123,8 +131,8 @@ static void write_foot(const struct drawing *drawing)
         "y=\"18\">",
         HEAD_PX + boxes_height(drawing), FOOT_PX, MARGIN_PX);
     if (n > 0)
-        sink_format(out, "%" PRIu32 " boxes narrower than %g pixels are left out", n,
-                    SVG_NARROWEST_PX);
+        sink_format(out, "%" PRIu32 " boxes narrower than %g pixels are left out, %.1f%% together",
+                    n, SVG_NARROWEST_PX, 100 * drawing->boxes.share_left_out);
     sink_text(out, "</text>");
     if (drawing->boxes.is_of_two)
         write_changes(drawing);
@@ -180,9 +188,11 @@ static bool write_boxes(struct drawing *drawing)
 {
     const struct svg_box_list *list = &drawing->boxes.list;
     bool ok = true;
-    sink_format(drawing->out,
-                "<svg class=\"boxes\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%u\">\n", MARGIN_PX,
-                HEAD_PX, SVG_WIDTH_PX - 2 * MARGIN_PX, boxes_height(drawing));
+    sink_format(drawing->out, "<svg class=\"boxes\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%u\"",
+                MARGIN_PX, HEAD_PX, SVG_WIDTH_PX - 2 * MARGIN_PX, boxes_height(drawing));
+    if (drawing->boxes.share_left_out > 0)
+        sink_format(drawing->out, " data-left-out=\"%.6f\"", drawing->boxes.share_left_out);
+    sink_text(drawing->out, ">\n");
     for (size_t i = 0; ok && i < list->n; i++)
         ok = write_box(drawing, &list->items[i]);
     sink_text(drawing->out, "</svg>\n");

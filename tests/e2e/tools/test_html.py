@@ -28,7 +28,7 @@ def numbers_agree(_scratch):
         browser.open(convert("x.sprofile"))
         total = top["total"]
         facts = browser.text("#facts")
-        check(re.match("%s of CPU time · [0-9.]+%% of it explained · " % re.escape(both(total, total).split("% ")[1]), facts), "facts: %s", facts)
+        check(re.match("%s of CPU time · [0-9.]+%% of the [0-9.]+ m?s used · " % re.escape(both(total, total).split("% ")[1]), facts), "facts: %s", facts)
         focus(browser)
         browser.press("Home")
         everywhere = {row["name"]: row for row in top["rows"]}

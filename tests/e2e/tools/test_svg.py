@@ -140,6 +140,18 @@ def zoom_and_search(_scratch):
         browser.prefer("dark")
         dark = browser.evaluate("getComputedStyle(document.querySelector('.page')).fill")
         check_equal((light, dark), ("rgb(255, 255, 255)", "rgb(21, 24, 28)"), "light and dark")
+
+        # What is not drawn cannot be found, and that is said.
+        stacks = {"main;worker%d;copy" % i: 1 for i in range(200)}
+        made("y.sprofile", {**stacks, "main;large": 19800})
+        check_equal(sampler("convert", "-q", "y.sprofile", "-o", "y.svg").status, 0, "convert")
+        browser.open("y.svg")
+        check_equal(browser.evaluate("document.querySelector('.foot text').textContent"),
+                    "400 boxes narrower than 0.1 pixels are left out, 1.0% together", "left out")
+        browser.press("/")
+        browser.type("input", "copy")
+        browser.settle()
+        check_equal(browser.text("output"), "0.0% matched; 1.0% too narrow to search", "share of what is not drawn")
         check_equal(browser.problems, [], "problems")
 
 

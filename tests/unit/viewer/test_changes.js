@@ -30,7 +30,7 @@ function profileOf(changes)
     return {
         kinds: [{name: 1}, {name: 2}],
         texts: {get: (id) => names[id]},
-        metadata: new Map(changes === undefined ? [] : [["changes", changes]]),
+        metadata: new Map(changes === undefined ? [] : [["changes", [changes]]]),
         stacks: {n: 5},
         functions: {n: 4},
         samples: {
@@ -109,10 +109,13 @@ test("in words and colours: what is within chance, and what nobody knows", () =>
     assert.equal(words(30, 28, 4),
                  "30 ms (15.0%) \u2192 28 ms (7.0%), -2 ms, within chance (\u00b1 4 ms)");
     assert.equal(words(30, 28, NaN), "30 ms (15.0%) \u2192 28 ms (7.0%), -2 ms");
+    assert.equal(changeWords({before: 0, after: 3, interval: NaN}, null, format),
+                 "0 ms \u2192 3 ms, +3 ms");
     const marks =
         [[0, 9, 1], [9, 0, 1], [10, 15, 1], [10, 5, 1], [10, 15, 5], [10, 15, NaN], [7, 7, NaN]];
     assert.deepEqual(marks.map(([before, after, interval]) => mark({before, after, interval})),
                      ["new", "gone", "+50%", "-50%", "", "+50%", ""]);
+    assert.equal(mark({before: 800, after: 900, interval: 1}), "+12%"); // as printf rounds 12.5
     assert.equal(isBeyond({before: 1, after: 3, interval: 2}), false);
     for (const theme of /** @type {const} */ (["light", "dark"])) {
         const color = (before, after, interval) => changeColor({before, after, interval}, theme);

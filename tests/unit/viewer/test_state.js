@@ -5,7 +5,7 @@ import test from "node:test";
 import {readFragment, writeFragment} from "../../../output/formats/html/viewer/fragment.js";
 import {INITIAL, State} from "../../../output/formats/html/viewer/state.js";
 
-const NAMES = ["", "main", "f & g", "std::at<int>", "main"];
+const NAMES = ["[unknown]", "main", "f & g", "std::at<int>", "main"];
 const those = {
     n: NAMES.length,
     name: (id) => NAMES[id]
@@ -29,6 +29,7 @@ test("an address brings the view back", () => {
     comesBack({view: "functions", color: "kind", rootAtBottom: true, wholeNames: true, zoomed: 4});
     comesBack(
         {thread: "a & b", process: "12", label: "<x>\n", fromNs: 1500000000, toNs: 2000000001});
+    comesBack({view: "sandwich", subject: 0}); // of what has no name
     comesBack({view: "timeline", color: "function", toNs: 1});
 });
 

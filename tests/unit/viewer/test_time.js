@@ -19,9 +19,11 @@ import {
     EVERYTHING,
     isEverything,
     listChoices,
-    sampleFilter
+    sampleFilter,
+    threadKey
 } from "../../../output/formats/html/viewer/data/filter.js";
 import {Profile, weighStacks} from "../../../output/formats/html/viewer/data/profile.js";
+import {matchedStacks, searchFunctions} from "../../../output/formats/html/viewer/data/search.js";
 import {readSprofile} from "../../../output/formats/html/viewer/data/sprofile.js";
 
 import {block, end, file, plain, same, scalars, texts} from "./help.js";
@@ -70,6 +72,7 @@ test("a part of the profile", async () => {
     for (const [filter, expected] of [
              [{}, 63], [{thread: "app"}, 3], [{thread: "100"}, 3], [{thread: "101"}, 12],
              [{thread: "7"}, 60], // a name and a number
+             [{thread: "#2"}, 12], [{thread: "#3", process: "app"}, 0], [{thread: "#"}, 0],
              [{thread: "ap"}, 0], [{process: "app"}, 15], [{process: "200"}, 48],
              [{process: "7"}, 0], [{label: "request"}, 10], [{label: "g"}, 0],
              [{thread: "app", label: "request"}, 2], [{fromNs: 20}, 58], [{toNs: 20}, 5],
@@ -80,12 +83,29 @@ test("a part of the profile", async () => {
 });
 
 test("what there is to choose from: by name, without what only waited", async () => {
-    const {thread, process, label} = listChoices(await profileWith([...SAMPLES]));
+    const {thread, process, label, all} = listChoices(await profileWith([...SAMPLES]));
+    assert.equal(all, 63); // with what is under no label
     assert.deepEqual(thread, [{value: "7", n: 2, weight: 60}, {value: "app", n: 1, weight: 3}]);
     assert.deepEqual(process, [{value: "job", n: 1, weight: 48}, {value: "app", n: 1, weight: 15}]);
     assert.deepEqual(label, [{value: "request", n: 1, weight: 10}]);
     assert.deepEqual(listChoices(await profileWith([[1, 5, 10, 1]])),
-                     {thread: [], process: [], label: []});
+                     {thread: [], process: [], label: [], all: 0});
+});
+
+test("one thread alone: by its number, or by its place if others have that number", async () => {
+    const profile = await profileWith(SAMPLES);
+    assert.deepEqual([1, 2, 3].map((id) => threadKey(profile, id)), ["100", "101", "7"]);
+    profile.threads.tid.set([100, 100, 0], 1);
+    assert.deepEqual([1, 2, 3].map((id) => threadKey(profile, id)), ["#1", "#2", "#3"]);
+});
+
+test("samples without a stack: of no function that has a name, and found as such", async () => {
+    const profile = await profileWith([[1, 0, 10, 5], [1, 1, 20, 3]]);
+    const {matches} = searchFunctions(profile, /unknown/);
+    assert.deepEqual([...matchedStacks(profile, matches)], [1, 0, 0, 0, 0, 0]);
+    const activity =
+        /** @type {any} */ ({firstSample: samplesOfThreads(profile), isTaken: () => true});
+    assert.equal(heaviestWithin(profile, activity, 1, {fromNs: 0, toNs: 30}), 0);
 });
 
 test("the whole span", async () => {
@@ -131,7 +151,7 @@ test("of a span only what lies within it", async () => {
     const {bins, largest, heaviest} = await binsWith(samples, {fromNs: 15, toNs: 25}, 2);
     assert.deepEqual([bins, largest, heaviest], [[5, 0, 0, 5], 5, 1]);
     assert.equal((await binsWith(samples, {fromNs: 21, toNs: 41}, 2)).heaviest, 2);
-    assert.equal((await binsWith(samples, {fromNs: 21, toNs: 40}, 2)).heaviest, 0);
+    assert.equal((await binsWith(samples, {fromNs: 21, toNs: 40}, 2)).heaviest, -1);
     assert.deepEqual(
         (await binsWith([[1, 10, 10], [5, 20, 10], [4, 30, 10]], {fromNs: 0, toNs: 30}, 3, {
             label: "request"

@@ -79,25 +79,27 @@ test("of a function: total counts a stack once", async () => {
     assert.deepEqual(["main", "f", "g", "(idle)"].map(of), [[45, 0], [25, 25], [40, 20], [0, 0]]);
 });
 
-test("callers and callees: of the outermost frame of a function, summing up to its total",
-     async () => {
-         const made = await treeOf(RECURSION);
-         const fn = [0, 1, 2, 3, 4].find((id) => made.profile.functionName(id) === "f");
-         const callees = calleesOf(made, fn), callers = callersOf(made, fn);
-         assert.deepEqual([callees.weights.total[0], callees.weights.self[0]], [25, 5]);
-         assert.deepEqual(lines({...made, ...callees}), ["g 20/0", "g f 20/20"]);
-         assert.deepEqual([callers.weights.total[0], callers.weights.self[0]], [25, 0]);
-         assert.deepEqual(lines({...made, ...callers}), ["main 25/25"]);
-         const g = [0, 1, 2, 3, 4].find((id) => made.profile.functionName(id) === "g");
-         assert.deepEqual(lines({...made, ...callersOf(made, g)}),
-                          ["main 20/20", "f 20/0", "f main 20/20"]);
-         const many = [];
-         for (let i = 0; i < 3000; i++)
-             many.push([["a" + i, "b" + i, "leaf"], 1]);
-         const wide = await treeOf(many);
-         const leaf = callersOf(wide, wide.tree.fn[wide.tree.n - 1]);
-         assert.deepEqual([leaf.tree.n, leaf.weights.total[0]], [6001, 3000]);
-     });
+test(
+    "callers and callees: of the outermost frame of a function, summing up to its total",
+    async () => {
+        const made = await treeOf(RECURSION);
+        const fn = [0, 1, 2, 3, 4].find((id) => made.profile.functionName(id) === "f");
+        const callees = calleesOf(made, fn), callers = callersOf(made, fn);
+        assert.deepEqual([callees.weights.total[0], callees.weights.self[0]], [25, 5]);
+        assert.deepEqual([callees.weights.isOfCallers, callers.weights.isOfCallers], [false, true]);
+        assert.deepEqual(lines({...made, ...callees}), ["g 20/0", "g f 20/20"]);
+        assert.deepEqual([callers.weights.total[0], callers.weights.self[0]], [25, 0]);
+        assert.deepEqual(lines({...made, ...callers}), ["main 25/25"]);
+        const g = [0, 1, 2, 3, 4].find((id) => made.profile.functionName(id) === "g");
+        assert.deepEqual(lines({...made, ...callersOf(made, g)}),
+                         ["main 20/20", "f 20/0", "f main 20/20"]);
+        const many = [];
+        for (let i = 0; i < 3000; i++)
+            many.push([["a" + i, "b" + i, "leaf"], 1]);
+        const wide = await treeOf(many);
+        const leaf = callersOf(wide, wide.tree.fn[wide.tree.n - 1]);
+        assert.deepEqual([leaf.tree.n, leaf.weights.total[0]], [6001, 3000]);
+    });
 
 test("search: the share counts a stack once; what is no expression is plain text", async () => {
     const {profile, tree, weights} = await treeOf(RECURSION);
@@ -194,5 +196,6 @@ test("metadata", async () => {
     const profile = new Profile(
         await readSprofile(file(scalars({}), block(1, 1, 2, [same(3)], [...Buffer.from("keyval")]),
                                 block(9, 0, 1, [same(1), same(2)]), end())));
-    assert.equal(profile.metadata.get("key"), "val");
+    assert.deepEqual(profile.metadataOf("key"), ["val"]);
+    assert.deepEqual(profile.metadataOf("other"), []);
 });

@@ -5,6 +5,7 @@ import test from "node:test";
 import {baseName, isOwn, plainPath} from "../../../output/formats/html/viewer/data/path.js";
 import {Profile, UNIT} from "../../../output/formats/html/viewer/data/profile.js";
 import {readSprofile} from "../../../output/formats/html/viewer/data/sprofile.js";
+import {makeColoring} from "../../../output/formats/html/viewer/views/color.js";
 import {describeAccount} from "../../../output/formats/html/viewer/words/account.js";
 import {
     fixed,
@@ -78,10 +79,10 @@ test("numbers are rounded as the tools round them", () => {
     assert.equal(grouped(999), "999");
 });
 
-/** A profile whose metadata are `pairs`. */
+/** A profile whose metadata are `pairs` of key and value. */
 async function withMetadata(pairs)
 {
-    const words = Object.entries(pairs).flat(), n = words.length / 2;
+    const words = pairs.flat(), n = words.length / 2;
     const ids = [...Array(n).keys()];
     return new Profile(await readSprofile(file(
         texts(words), scalars({}),
@@ -89,12 +90,16 @@ async function withMetadata(pairs)
         end())));
 }
 
-test("the account: what is explained, and what is not", async () => {
-    const account = {
+/** An account of 5 s that explains all but `unexplained`, in ns. */
+function accountWith(unexplained)
+{
+    return {
         schema: "sampler-account-1",
         total: {
-            explained_share: 1,
             explained_ns: 5e9,
+            cpu_ns: 5.3e9 + unexplained,
+            paused_ns: 1e8,
+            own_ns: 2e8,
             rate_hz: 998.7,
             lost: {
                 blocked: {ns: 0, is_weighed: false},
@@ -107,26 +112,75 @@ test("the account: what is explained, and what is not", async () => {
             {path: "/lib/libz.so", nameless_ns: 1e9, advice: "install its symbols"},
             {path: "/lib/liba.so", nameless_ns: 1e7, advice: ""}
         ],
+        processes: [{exe: "/bin/a"}, {exe: "/bin/b"}],
         children_missed: [{n: 2}, {n: 1}],
     };
-    const describe = async (pairs) =>
-        describeAccount(await withMetadata(pairs), {all: 5e9, idle: 0});
-    const good = await describe({account: JSON.stringify(account), command: "app 4", host: "h"});
-    assert.equal(good.title, "app 4");
-    assert.deepEqual(good.facts, ["5.000 s of time", "100.0% of it explained", "on h"]);
-    assert.deepEqual(good.problems, [
-        "2.500 s lost: no room for the recording",
-        "2.0% in stacks whose outer frames are not known",
-        "20.0% in code of libz.so without names: install its symbols",
-        "3 programs that were started could not be recorded"
-    ]);
+}
 
-    account.total.explained_share = 0.5;
-    const poor = await describe({account: JSON.stringify(account)});
-    assert.equal(poor.problems[0], "50.0% of it explained");
-    account.total.explained_share = null;
-    assert.equal((await describe({account: JSON.stringify(account)})).problems.length, 4);
-    for (const other of ["", "{", "{}", "{\"schema\": \"sampler-account-2\"}"])
-        assert.deepEqual(await describe({account: other}),
-                         {title: "Profile", facts: ["5.000 s of time"], problems: []});
+const LOST = [
+    "2.500 s lost: no room for the recording", "2.0% in stacks whose outer frames are not known",
+    "20.0% in code of libz.so without names: install its symbols",
+    "3 programs that were started could not be recorded"
+];
+
+const describe = async (pairs, weighed = {}) =>
+    describeAccount(await withMetadata(pairs), {all: 4e9, idle: 1e9, ...weighed});
+
+test("the account: how much there is of what was used, and what is not", async () => {
+    const account = accountWith(0), text = JSON.stringify(account);
+    const good = await describe([["account", text], ["command", "app 4"], ["host", "h"]]);
+    assert.equal(good.title, "app 4");
+    assert.deepEqual(good.facts, ["4.000 s of time", "100.0% of the 5.000 s used", "on h"]);
+    assert.deepEqual(good.problems, LOST);
+    const poor = await describe([["account", JSON.stringify(accountWith(5e9))]]);
+    assert.equal(poor.problems[0], "50.0% of the 10.000 s used");
+    const part = await describe([["account", text]], {all: 2e9});
+    assert.deepEqual(part.facts, ["2.000 s of time", "part of the 5.000 s used"]);
+    const unknown = {...account, total: {...account.total, cpu_ns: null}};
+    assert.deepEqual((await describe([["account", JSON.stringify(unknown)]])).facts,
+                     ["4.000 s of time"]);
+    for (const other of ["", "{", "{}", "{\"schema\": \"sampler-account-2\"}",
+                         "{\"schema\": \"sampler-account-1\"}"])
+        assert.deepEqual(await describe([["account", other]]),
+                         {title: "Profile", facts: ["4.000 s of time"], problems: []});
 });
+
+test("accounts of several runs add up", async () => {
+    const twice = await describe(
+        [
+            ["account", JSON.stringify(accountWith(0))],
+            ["account", JSON.stringify(accountWith(1e6))], ["command", "a"], ["command", "b"],
+            ["host", "h"], ["host", "i"]
+        ],
+        {all: 9e9});
+    assert.equal(twice.title, "a, b");
+    assert.deepEqual(twice.facts,
+                     ["9.000 s of time", "100.0% of the 10.001 s used", "on h", "on i"]);
+    assert.deepEqual(twice.problems, [
+        "5.000 s lost: no room for the recording", ...LOST.slice(1, 3),
+        "6 programs that were started could not be recorded"
+    ]);
+});
+
+test("kinds of code: every program is one, however many there are", async () => {
+    const profile = await withMetadata([
+        ["exe", "/bin/a"], ["exe", "/bin/d"], ["account", JSON.stringify(accountWith(0))],
+        ["/lib/c.so", "/bin/b"]
+    ]);
+    const ids = ["/bin/a", "/bin/b", "/lib/c.so", "/bin/d"].map((path) => textOf(profile, path));
+    profile.modules = {n: 5, path: Uint32Array.from([0, ...ids])};
+    profile.functions = {n: 5, module: Uint32Array.from([0, 1, 2, 3, 4])};
+    const {legend} = makeColoring(profile, Float64Array.from([0, 4, 2, 1, 8]), "kind", "light");
+    assert.deepEqual(
+        legend(Float64Array.from([0, 4, 2, 1, 8])).map(({name, weight}) => [name, weight]),
+        [["programs", 14], ["libraries", 1]]);
+});
+
+/** The number of a text. */
+function textOf({texts: known}, text)
+{
+    let id = 0;
+    while (known.get(id) !== text)
+        id++;
+    return id;
+}

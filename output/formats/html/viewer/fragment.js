@@ -44,7 +44,7 @@ export function writeFragment(values, numbered)
     if (values.toNs !== Infinity)
         words.set("to", secondsOf(values.toNs));
     for (const [key, {name}] of Object.entries(numbered))
-        if (values[key] !== 0)
+        if (values[key] !== INITIAL[key])
             words.set(key, values[key] + " " + name(values[key]));
     return words.toString();
 }
@@ -74,7 +74,7 @@ export function readFragment(fragment, numbered)
     if (SORTS.test(words.get("sort") || ""))
         found.sort = words.get("sort");
     for (const [key, those] of Object.entries(numbered))
-        found[key] = findNumbered(words.get(key) || "", those);
+        found[key] = findNumbered(words.get(key) || "", those, INITIAL[key]);
     return found;
 }
 
@@ -91,16 +91,16 @@ export function seconds(text, byDefault)
 }
 
 /** By its number, if it still has the name; else the first of the name. */
-function findNumbered(text, {n, name})
+function findNumbered(text, {n, name}, byDefault)
 {
     const blank = text.indexOf(" "), number = Number(text.slice(0, blank));
     const wanted = text.slice(blank + 1);
     if (blank < 0 || wanted === "")
-        return 0;
-    if (Number.isInteger(number) && number > 0 && number < n && name(number) === wanted)
+        return byDefault;
+    if (Number.isInteger(number) && number >= 0 && number < n && name(number) === wanted)
         return number;
     for (let id = 1; id < n; id++)
         if (name(id) === wanted)
             return id;
-    return 0;
+    return byDefault;
 }

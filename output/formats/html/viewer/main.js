@@ -1,5 +1,6 @@
 /* main.js - reads the profile that lies in the page, and puts state and views together. */
 import {base64Decode} from "./data/base64.js";
+import {threadKey} from "./data/filter.js";
 import {Profile} from "./data/profile.js";
 import {withSamplesOfSpans} from "./data/spans.js";
 import {readSprofile} from "./data/sprofile.js";
@@ -175,7 +176,7 @@ class App {
         else if (values.view === "functions")
             this.table.show(scene, values.sort);
         else if (values.view === "sandwich")
-            this.sandwich.show(scene, values.subject || mostOf(scene));
+            this.sandwich.show(scene, values.subject < 0 ? mostOf(scene) : values.subject);
         else if (values.view === "source")
             this.source.show(scene, values);
         else if (scene.activity !== null) {
@@ -276,8 +277,8 @@ class App {
     /** All of that one thread, or of all again. */
     filterThread(thread)
     {
-        const tid = String(this.profile.threads.tid[thread]);
-        this.state.set({thread: this.state.values.thread === tid ? "" : tid});
+        const wanted = threadKey(this.profile, thread);
+        this.state.set({thread: this.state.values.thread === wanted ? "" : wanted});
     }
 
     showDetailsOfThread(thread)

@@ -177,7 +177,7 @@ export class SceneMaker {
             return null;
         const isMatched = matches === null ? null : matchedStacks(profile, matches);
         const groupOfStack = new Uint8Array(stacks.n);
-        for (let stack = 1; stack < stacks.n; stack++)
+        for (let stack = 0; stack < stacks.n; stack++)
             groupOfStack[stack] = isMatched !== null && isMatched[stack] === 0
                                       ? N_GROUPS
                                       : coloring.groupOf(frames.fn[stacks.frame[stack]]);

@@ -24,7 +24,7 @@ import {EVERYTHING} from "./data/filter.js";
  * @property {boolean} wholeNames
  * @property {"auto" | "light" | "dark"} theme
  * @property {string} sort     of the table: the column's word, with "-" in front the other way round
- * @property {number} subject  function whose callers and callees are shown, 0: none chosen
+ * @property {number} subject  function whose callers and callees are shown, -1: none chosen
  * @property {string} file     of source, "": the heaviest
  * @property {number} line     of it, 0: the heaviest
  * @property {number} zoomed   node of the call tree that the flame graph is zoomed to, 0: all
@@ -40,7 +40,7 @@ export const INITIAL = {
     wholeNames: false,
     theme: "auto",
     sort: "self",
-    subject: 0,
+    subject: -1,
     file: "",
     line: 0,
     zoomed: 0,

@@ -7,7 +7,7 @@ import {fitName} from "../../html/viewer/words/names.js";
 import {matchedShare, placeIn, readBoxes, titleOf} from "./boxes.js";
 
 const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
-const MARGIN_PX = 8, TEXT_MARGIN_PX = 4, SEARCH_PX = 420;
+const MARGIN_PX = 8, TEXT_MARGIN_PX = 4, SEARCH_PX = 560;
 const NARROWEST_PX = 0.1, EDGED_PX = 4;
 
 class Picture {
@@ -19,6 +19,7 @@ class Picture {
         this.details = /** @type {SVGTextElement} */ (root.querySelector(".foot text"));
         this.atRest = this.details.textContent;
         this.boxes = readBoxes(this.drawing);
+        this.unsearched = unsearchedWords(this.drawing);
         this.boxOf = new Map(this.boxes.map((box) => [box.element, box]));
         this.zoomed = this.boxes[0];
         this.width = 0;
@@ -177,9 +178,18 @@ class Picture {
         for (const box of this.boxes)
             box.element.classList.toggle("faded", pattern !== null && !matches.has(box));
         this.search.output.textContent =
-            pattern === null ? "" : percent(matchedShare(this.boxes, matches), 1) + " matched";
+            pattern === null
+                ? ""
+                : percent(matchedShare(this.boxes, matches), 1) + " matched" + this.unsearched;
         this.search.output.title = problem;
     }
+}
+
+/** What the search cannot find; "" if that is nothing. */
+function unsearchedWords(drawing)
+{
+    const share = percent(Number(drawing.dataset.leftOut || 0), 1);
+    return share === "0.0%" ? "" : "; " + share + " too narrow to search";
 }
 
 const script = /** @type {Element} */ (/** @type {unknown} */ (document.currentScript));

@@ -86,6 +86,8 @@ static void what_is_too_narrow_is_left_out(void **state)
     assert_null(box_of(&boxes, profile, "unseen"));
     assert_null(box_of(&boxes, profile, "above"));
     assert_int_equal(boxes.n_left_out, 2);
+    assert_true(fabs(boxes.share_left_out - 1 / 12013.0) <
+                1e-9); /* and not twice what lies above */
     assert_false(boxes.is_cut);
     svg_boxes_deinit(&boxes);
     profile_destroy(profile);
@@ -245,6 +247,55 @@ static void libraries_have_hues(void **state)
     profile_destroy(profile);
 }
 
+/* The picture of 3 s that are under main. */
+static struct bytes picture_with(const char *const *accounts, size_t n)
+{
+    struct profile_builder *builder = builder_make(PROFILE_UNIT_NS, MS);
+    const struct profile_sample sample = {.stack = module_stack(builder, "m/main:1")};
+    profile_add_sample(builder, &sample, &(const uint64_t){3000 * MS});
+    for (size_t i = 0; i < n; i++) {
+        char command[] = {'a', (char)('0' + i), '\0'};
+        profile_add_metadata(builder, "account", accounts[i], strlen(accounts[i]));
+        profile_add_metadata(builder, "command", command, 2);
+    }
+    struct profile *profile = builder_finish(builder);
+    struct bytes picture = profile_write(&format_svg, profile, NULL, NULL);
+    profile_destroy(profile);
+    return picture;
+}
+
+#define ACCOUNT(explained, cpu)                                                                    \
+    "{\"schema\":\"sampler-account-1\",\"total\":{\"cpu_ns\":" cpu ",\"explained_ns\":" explained  \
+    ",\"paused_ns\":100000000,\"own_ns\":\"100000000\",\"lost\":{\"tail\":{\"cpu_ns\":7}}},"       \
+    "\"processes\":[{\"cpu_ns\":1}]}"
+
+static void accounts_add_up(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *accounts[2];
+        const char *words;
+    } cases[] = {
+        {{ACCOUNT("3000000000", "4200000000")}, " \u00b7 75.0% of the 4.000 s used \u00b7"},
+        {{ACCOUNT("1000000000", "2200000000"), ACCOUNT("2000000000", "\"3200000000\"")},
+         " \u00b7 60.0% of the 5.000 s used \u00b7"},
+        {{ACCOUNT("9000000000", "9200000000")}, " \u00b7 part of the 9.000 s used \u00b7"},
+        {{ACCOUNT("3000000000", "null"), ACCOUNT("1", "2200000000")}, NULL},
+        {{"{\"schema\":\"sampler-account-2\",\"total\":{\"cpu_ns\":9,\"explained_ns\":9}}"}, NULL},
+        {{"{"}, NULL},
+    };
+    for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
+        size_t n = cases[i].accounts[1] == NULL ? 1 : 2;
+        struct bytes picture = picture_with(cases[i].accounts, n);
+        if (cases[i].words == NULL)
+            assert_null(strstr(picture.bytes, " used"));
+        else
+            assert_non_null(strstr(picture.bytes, cases[i].words));
+        assert_non_null(strstr(picture.bytes, n == 1 ? ">a0<" : ">a0, a1<"));
+        free(picture.bytes);
+    }
+}
+
 static void no_name_is_markup(void **state)
 {
     (void)state;
@@ -336,6 +387,7 @@ int main(void)
         cmocka_unit_test(names_in_little_room),
         cmocka_unit_test(changes_have_colours),
         cmocka_unit_test(libraries_have_hues),
+        cmocka_unit_test(accounts_add_up),
         cmocka_unit_test(no_name_is_markup),
         cmocka_unit_test(the_script_is_well_formed),
         cmocka_unit_test(no_memory_is_told),

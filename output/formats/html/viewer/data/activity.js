@@ -128,19 +128,19 @@ export function largestBin(bins, nGroups)
     return largest;
 }
 
-/** The function whose self time weighs most within the span, in one thread; 0: none was seen. */
+/** The function whose self time weighs most within the span, in one thread; -1: none was seen. */
 export function heaviestWithin(profile, {firstSample, isTaken}, thread, {fromNs, toNs})
 {
     const {stack, timeNs, ["value" + profile.summed.kind]: values} = profile.samples;
     const weights = new Map();
-    let best = 0;
+    let best = -1;
     for (let i = firstAtOrAfter(timeNs, firstSample[thread], firstSample[thread + 1], fromNs);
          i < firstSample[thread + 1] && timeNs[i] < toNs; i++) {
         if (!isTaken(i) || profile.isIdle(stack[i]))
             continue;
         const fn = profile.frames.fn[profile.stacks.frame[stack[i]]];
         weights.set(fn, (weights.get(fn) || 0) + values[i]);
-        if (best === 0 || weights.get(fn) > weights.get(best))
+        if (best < 0 || weights.get(fn) > weights.get(best))
             best = fn;
     }
     return best;

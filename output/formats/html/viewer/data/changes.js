@@ -24,7 +24,7 @@ export function readChanges({kinds, texts, metadata, stacks, functions})
                     texts.get(kinds[1].name) === "after";
     if (!isOfTwo)
         return null;
-    const known = parse(metadata.get("changes"));
+    const known = parse((metadata.get("changes") || [])[0]);
     return {
         before: known.before || [],
         after: known.after || [],

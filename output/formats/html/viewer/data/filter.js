@@ -1,11 +1,12 @@
 /* filter.js - a part of the profile: some threads, processes or labels, and a span of time.
  *
  * As --thread, --process, --label, --from and --to of the tools (output/select/select.h), but that
- * what is chosen is a name or a number and no regular expression. */
+ * what is chosen is a name or a number and no regular expression. Of threads that share their number, as
+ * those of a process before and after exec, or have none, one is chosen by "#" and its place in the profile. */
 import {FRAME} from "./profile.js";
 
 /**
- * @typedef {object} Filter  "": all of them. A name, or a number, which may also be an id
+ * @typedef {object} Filter  "": all of them. A name, or a number
  * @property {string} thread
  * @property {string} process
  * @property {string} label
@@ -47,10 +48,19 @@ export function wantedThreads(profile, {thread, process})
 {
     const {threads, processes} = profile, wanted = new Uint8Array(threads.n);
     for (let id = 0; id < threads.n; id++)
-        wanted[id] = Number(isMeant(thread, threads.tid[id], profile.threadName(id)) &&
-                            isMeant(process, processes.pid[threads.process[id]],
-                                    profile.processName(threads.process[id])));
+        wanted[id] = Number(
+            (thread === "#" + id || isMeant(thread, threads.tid[id], profile.threadName(id))) &&
+            isMeant(process, processes.pid[threads.process[id]],
+                    profile.processName(threads.process[id])));
     return wanted;
+}
+
+/** What chooses one thread alone. @param {import("./profile.js").Profile} profile @returns {string} */
+export function threadKey({threads}, thread)
+{
+    const tid = threads.tid[thread];
+    const isAlone = tid !== 0 && threads.tid.filter((other) => other === tid).length === 1;
+    return isAlone ? String(tid) : "#" + thread;
 }
 
 function isMeant(text, number, name)
@@ -82,18 +92,21 @@ export function labelsOfStacks({stacks, frames})
 }
 
 /**
- * What there is to choose from, by name, the most weight first: threads that share a name are one choice.
+ * What there is to choose from, by name, the most weight first: threads that share a name are one choice. `all` is
+ * what all samples weigh, with a name or without.
  * @typedef {{value: string, n: number, weight: number}} Choice  n: threads or processes of that name
  * @param {import("./profile.js").Profile} profile
- * @returns {{thread: Choice[], process: Choice[], label: Choice[]}}
+ * @returns {{thread: Choice[], process: Choice[], label: Choice[], all: number}}
  */
 export function listChoices(profile)
 {
     const {thread, stack, n, ["value" + profile.summed.kind]: values} = profile.samples;
     const ofThread = new Float64Array(profile.threads.n),
           ofStack = new Float64Array(profile.stacks.n);
+    let all = 0;
     for (let i = 0; i < n; i++) {
         const weight = profile.isIdle(stack[i]) ? 0 : values[i] * profile.summed.multiplier;
+        all += weight;
         ofThread[thread[i]] += weight;
         ofStack[stack[i]] += weight;
     }
@@ -108,6 +121,7 @@ export function listChoices(profile)
         thread: byName(ofThread, (id) => profile.threadName(id)),
         process: byName(ofProcess, (id) => profile.processName(id)),
         label: byName(ofLabel, (id) => profile.functionName(id)),
+        all,
     };
 }
 

@@ -42,7 +42,8 @@ export function calleesOf({tree, weights}, fn)
     };
 }
 
-/** @param {Weighed} whole @param {number} fn @returns {Weighed} */
+/** What ends at a caller is the function's, and not the caller's own.
+ * @param {Weighed} whole @param {number} fn @returns {Weighed} */
 export function callersOf({tree, weights}, fn)
 {
     const builder = new TreeBuilder(1000), tops = outermost(tree, weights, fn);
@@ -59,13 +60,11 @@ export function callersOf({tree, weights}, fn)
         return sums;
     };
     const {total, sides} = weights;
-    return {
-        tree: made,
-        weights: addUp(made, gather(total), sides && {
-            self: gather(sides.before.total),
-            squares: totals(made, gather(sides.squares)),
-        }),
-    };
+    const summed = addUp(made, gather(total), sides && {
+        self: gather(sides.before.total),
+        squares: totals(made, gather(sides.squares)),
+    });
+    return {tree: made, weights: {...summed, isOfCallers: true}};
 }
 
 /** Nodes of the function that have none of it above them, and weigh something. */

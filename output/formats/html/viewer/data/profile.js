@@ -35,15 +35,13 @@ export class Profile {
         this.threads = tables.threads;
         this.processes = tables.processes;
         this.samples = tables.samples;
+        this.isOfSpans = tables.isOfSpans === true;
         this.hasTimes = tables.scalars.hasTimes[0] !== 0;
         this.startRealtimeNs = tables.scalars.startRealtimeNs[0];
         this.durationNs = tables.scalars.durationNs[0];
         this.periodNs = tables.scalars.periodNs[0];
         this.kinds = kindsOf(tables.scalars);
-        this.metadata = new Map();
-        for (let i = 0; i < tables.metadata.n; i++)
-            this.metadata.set(this.texts.get(tables.metadata.key[i]),
-                              this.texts.get(tables.metadata.value[i]));
+        this.metadata = metadataOf(tables);
         this.summed = chooseSummed(this.kinds, this.periodNs);
         this.changes = readChanges(this);
         this.names = /** @type {string[]} */ (new Array(this.functions.n));
@@ -87,17 +85,37 @@ export class Profile {
         return this.texts.get(this.processes.name[id]);
     }
 
+    /** All there is of it; of several runs in one profile that is of each. @returns {string[]} */
+    metadataOf(key)
+    {
+        return this.metadata.get(key) || [];
+    }
+
     /** The text of a source file, null: it was not embedded (output/model/sources.h). */
     sourceText(path)
     {
-        const text = this.metadata.get("source:" + path);
-        return text === undefined ? null : text;
+        const texts = this.metadataOf("source:" + path);
+        return texts.length === 0 ? null : texts[0];
     }
 
     isIdle(stack)
     {
         return (this.frames.flags[this.stacks.frame[stack]] & FRAME.IDLE) !== 0;
     }
+}
+
+/** @returns {Map<string, string[]>} */
+function metadataOf({texts, metadata})
+{
+    const found = new Map();
+    for (let i = 0; i < metadata.n; i++) {
+        const key = texts.get(metadata.key[i]), value = texts.get(metadata.value[i]);
+        if (found.has(key))
+            found.get(key).push(value);
+        else
+            found.set(key, [value]);
+    }
+    return found;
 }
 
 function kindsOf(scalars)
@@ -124,14 +142,20 @@ function chooseSummed(kinds, periodNs)
     return {kind: count, multiplier: 1, unit: UNIT.COUNT};
 }
 
-/** What is measured, in words: "CPU time", "samples", the name of an event. @param {Profile} profile */
-export function measureWords(profile)
+/** The name of what is summed: "cpu", "wall", that of an event; "": unknown. @param {Profile} profile */
+export function measureOf(profile)
 {
     const {kind, unit} = profile.summed;
     const isOfKind = profile.kinds.length > 0 && profile.kinds[kind].unit === unit;
-    const name = profile.changes !== null ? profile.changes.measure
-                 : isOfKind               ? profile.texts.get(profile.kinds[kind].name)
-                                          : "";
+    return profile.changes !== null ? profile.changes.measure
+           : isOfKind               ? profile.texts.get(profile.kinds[kind].name)
+                                    : "";
+}
+
+/** The same in words: "CPU time", "samples", the name of an event. @param {Profile} profile */
+export function measureWords(profile)
+{
+    const {unit} = profile.summed, name = measureOf(profile);
     if (unit === UNIT.NS)
         return name === "cpu" ? "CPU time" : name === "wall" ? "wall time" : "time";
     if (unit === UNIT.BYTES)

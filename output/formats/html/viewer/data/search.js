@@ -61,5 +61,7 @@ export function matchedStacks({stacks, frames}, matches)
     const {n, parent, frame} = stacks, isMatched = new Uint8Array(n);
     for (let stack = 1; stack < n; stack++)
         isMatched[stack] = isMatched[parent[stack]] | matches[frames.fn[frame[stack]]];
+    isMatched[0] =
+        matches[frames.fn[frame[0]]]; // of samples without a stack; above others it is none
     return isMatched;
 }

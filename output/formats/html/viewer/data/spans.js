@@ -47,6 +47,7 @@ export function withSamplesOfSpans(tables)
     const one = (number) => new Float64Array([number]);
     return {
         ...tables,
+        isOfSpans: true,
         scalars: {
             ...tables.scalars,
             nKinds: one(1),

@@ -78,6 +78,7 @@ function table(name, firstRow, columns)
  * @property {Table} metadata
  * @property {Table} samples
  * @property {Table} spans
+ * @property {boolean} [isOfSpans]  what samples there are was made of spans (spans.js)
  */
 
 /** The texts, decoded when they are asked for: most never are. */

@@ -21,6 +21,7 @@ import {FRAME} from "./profile.js";
  * @property {Uint32Array} firstChild   0: none. Children: most total first, then by function;
  * @property {Uint32Array} nextSibling  those that weigh nothing are not among them
  * @property {Sides | null} sides       null: of one run
+ * @property {boolean} isOfCallers      `self` is no self time: it is what a function below has (neighbours.js)
  */
 
 /**
@@ -164,6 +165,7 @@ export function addUp(tree, self, sides = null)
             before: {self: sides.self, total: totals(tree, sides.self)},
             squares: sides.squares,
         },
+        isOfCallers: false,
     };
 }
 

@@ -3,6 +3,7 @@
  * A colour stands for a program or library or for a function (the heaviest have one of their own), or
  * for a kind of code. Hues are those of Okabe and Ito's set, which people who do not see all colours can tell
  * apart; neighbours of one hue differ a little in lightness, so that boxes stay apart. */
+import {readAccount} from "../data/account.js";
 import {baseName} from "../data/path.js";
 import {FRAME} from "../data/profile.js";
 import {shortName} from "../words/names.js";
@@ -16,7 +17,7 @@ const LIGHTNESS = {
     dark: [32, 35, 29, 37]
 };
 
-const KINDS = ["program", "libraries", "kernel", "generated code", "labels", "unknown"];
+const KINDS = ["programs", "libraries", "kernel", "generated code", "labels", "unknown"];
 
 /**
  * @typedef {object} Coloring
@@ -93,11 +94,12 @@ function kindOfFunctions(profile)
 {
     const {n, module} = profile.functions;
     const kinds = new Uint8Array(n).fill(KINDS.indexOf("unknown"));
-    const exe = profile.metadata.get("exe");
+    const programs =
+        new Set([...profile.metadataOf("exe"), ...readAccount(profile)?.programs ?? []]);
     for (let fn = 0; fn < n; fn++) {
         const path = profile.texts.get(profile.modules.path[module[fn]]);
         if (path !== "" && !path.startsWith("["))
-            kinds[fn] = KINDS.indexOf(path === exe ? "program" : "libraries");
+            kinds[fn] = KINDS.indexOf(programs.has(path) ? "programs" : "libraries");
     }
     for (let frame = 1; frame < profile.frames.n; frame++) {
         const flags = profile.frames.flags[frame];

@@ -25,10 +25,11 @@ export function describeBox(scene, layout, node)
     const {tree, weights} = layout, fn = tree.fn[node];
     const here = {total: weights.total[node], self: weights.self[node]};
     const {sums} = scene;
-    const isAll = sums.total[fn] === here.total && sums.self[fn] === here.self;
+    const isAll =
+        !weights.isOfCallers && sums.total[fn] === here.total && sums.self[fn] === here.self;
     const details = describeFunction(scene, fn);
     const numbers = isAll ? details.numbers : [
-        ...numbersOfBox(scene, weights, node),
+        ...numbersOfBox(scene, weights, node).slice(0, weights.isOfCallers ? 1 : 2),
         ...numbersOfFunction(scene, fn, " everywhere"),
     ];
     const inlined = tree.isInlined[node] !== 0 ? ["inlined into its caller"] : [];

@@ -24,11 +24,10 @@ export function listenToFilters(state, {choices, whole})
 {
     for (const [kind, {least, plural}] of Object.entries(KINDS)) {
         const control = byId(kind);
-        const all = choices[kind].reduce((sum, {weight}) => sum + weight, 0);
         control.append(makeOption("", "all"));
         for (const {value, n, weight} of choices[kind]) {
             const several = n > 1 ? " (" + n + " " + plural + ")" : "";
-            control.append(makeOption(value, value + several + " " + percent(weight, all)));
+            control.append(makeOption(value, value + several + " " + percent(weight, choices.all)));
         }
         control.parentElement.hidden = choices[kind].length < least;
         control.addEventListener("change", () => state.set({[kind]: control.value}));

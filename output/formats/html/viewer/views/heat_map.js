@@ -7,7 +7,7 @@
 import {binsOf} from "../data/activity.js";
 import {columnNs, secondsText} from "../data/axis.js";
 import {wantedThreads} from "../data/filter.js";
-import {UNIT} from "../data/profile.js";
+import {measureOf, UNIT} from "../data/profile.js";
 import {percent} from "../words/format.js";
 
 import {sizedContext} from "./bars.js";
@@ -17,6 +17,9 @@ import {NAMES_PX, shownSpan} from "./timeline.js";
 const N_CELLS = 50; // of a column
 const CELL_PX = 3;
 const DARKEST = 0.98; // of the cells with any weight so many are no darker than the darkest
+
+/** Of time that is not known to be CPU time, a thread that waits has as much as one that computes. */
+const busyWords = (profile) => measureOf(profile) === "cpu" ? " of a CPU" : " of a thread";
 
 export class HeatMap {
     /**
@@ -93,7 +96,7 @@ export class HeatMap {
             this.actions.point(null, 0, 0);
             return;
         }
-        const busy = profile.summed.unit === UNIT.NS ? percent(weight, cellNs) + " of a CPU"
+        const busy = profile.summed.unit === UNIT.NS ? percent(weight, cellNs) + busyWords(profile)
                                                      : format(weight);
         const to = secondsText(fromNs + cellNs, cellNs);
         this.actions.point({

@@ -129,7 +129,7 @@ export class Timeline {
                 ["time", secondsText(fromNs, finest) + " s"],
                 ["thread", percent(weight, weighed.all) + " " + format(weight)],
             ],
-            places: [fn === 0 ? "not seen running here" : "here: " + this.scene.nameOf(fn)],
+            places: [fn < 0 ? "not seen running here" : "here: " + this.scene.nameOf(fn)],
         },
                            event.clientX, event.clientY);
     }

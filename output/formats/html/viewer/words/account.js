@@ -1,14 +1,17 @@
 /* account.js - what the profile is of, and what it explains: the first thing to know of it.
  *
- * Numbers are those of the account that lies in the profile's metadata (docs/account.md); a profile
- * read from another format has none, and then only what was measured is said. */
+ * The account is of whole runs, and the profile may be of a part of them. One read from another format has no
+ * account, and then only what was measured is said. */
+import {readAccount} from "../data/account.js";
 import {baseName} from "../data/path.js";
-import {measureWords, UNIT} from "../data/profile.js";
+import {measureOf, measureWords, UNIT} from "../data/profile.js";
 
 import {fixed, grouped, percent, weightFormat} from "./format.js";
 
 /** A share below this is drawn as a warning. */
 const GOOD_SHARE = 0.99;
+/** A profile that is less off than this of what the account explains is all of it. */
+const WHOLE = 1e-3;
 const NAMELESS_SHARE = 0.02;
 const TRUNCATED_SHARE = 0.01;
 /** Why time was lost, in words; the keys are those of docs/account.md. */
@@ -26,71 +29,69 @@ const LOSSES = {
  */
 export function describeAccount(profile, weighed)
 {
-    const account = parseAccount(profile.metadata.get("account"));
-    const format = weightFormat(profile.summed.unit, weighed.all);
+    const {unit} = profile.summed;
+    const account = unit === UNIT.NS || unit === UNIT.EVENTS ? readAccount(profile) : null;
+    const format = weightFormat(unit, weighed.all);
     const measure = measureWords(profile);
-    const unitWord = profile.summed.unit === UNIT.NS ? " of " + measure : " " + measure;
+    const unitWord = unit === UNIT.NS ? " of " + measure : " " + measure;
     const facts = [format(weighed.all) + unitWord];
     const problems = [];
     if (account !== null)
-        addShares(account, facts, problems);
-    if (profile.summed.unit === UNIT.NS && profile.samples.n > 0)
+        addShares(account, profile, weighed, facts, problems);
+    if (unit === UNIT.NS && profile.samples.n > 0 && !profile.isOfSpans)
         facts.push(grouped(profile.samples.n) + (profile.samples.n === 1 ? " sample" : " samples") +
                    rateWords(account));
     const date = dateWords(profile.startRealtimeNs);
     if (date !== "")
         facts.push(date);
-    if (profile.metadata.has("host"))
-        facts.push("on " + profile.metadata.get("host"));
+    facts.push(...profile.metadataOf("host").map((host) => "on " + host));
     return {title: titleOf(profile), facts, problems};
 }
 
 function titleOf(profile)
 {
-    return profile.metadata.get("command") || profile.metadata.get("exe") || "Profile";
-}
-
-/** null: there is none, or one this page does not know. */
-function parseAccount(text)
-{
-    if (text === undefined)
-        return null;
-    try {
-        const account = JSON.parse(text);
-        return account.schema === "sampler-account-1" ? account : null;
-    } catch {
-        return null;
-    }
+    const [commands, programs] =
+        ["command", "exe"].map((key) => profile.metadataOf(key).filter((text) => text !== ""));
+    return commands.join(", ") || programs.join(", ") || "Profile";
 }
 
 function rateWords(account)
 {
-    const rate = account === null ? null : account.total.rate_hz;
+    const rate = account === null ? null : account.rateHz;
     return rate === null ? "" : " at " + fixed(rate, 0) + " Hz";
 }
 
-function addShares(account, facts, problems)
+/** @param {import("../data/account.js").Account} account */
+function addShares(account, profile, {all, idle}, facts, problems)
 {
-    const total = account.total;
-    if (total.explained_share !== null) {
-        const share = percent(total.explained_share, 1) + " of it explained";
-        (total.explained_share < GOOD_SHARE ? problems : facts).push(share);
+    const {unit} = profile.summed, {explained, used} = account;
+    const format = (weight) => weightFormat(unit, weight)(weight);
+    if (used !== null && used > 0) {
+        const isPart = Math.abs(all + idle - explained) > WHOLE * explained;
+        const share = isPart ? "part of" : percent(explained, used) + " of";
+        const isBad = !isPart && explained < GOOD_SHARE * used;
+        (isBad ? problems : facts).push(share + " the " + format(used) + usedWords(profile));
     }
-    for (const [reason, loss] of Object.entries(total.lost))
-        if (loss.ns > 0 && !loss.is_weighed)
-            problems.push(weightFormat(UNIT.NS, loss.ns)(loss.ns) +
-                          " lost: " + (LOSSES[reason] || reason));
-    if (total.truncated_ns > TRUNCATED_SHARE * total.explained_ns)
-        problems.push(percent(total.truncated_ns, total.explained_ns) +
+    for (const [reason, weight] of Object.entries(account.lost))
+        if (weight > 0)
+            problems.push(format(weight) + " lost: " + (LOSSES[reason] || reason));
+    if (account.truncated > TRUNCATED_SHARE * explained)
+        problems.push(percent(account.truncated, explained) +
                       " in stacks whose outer frames are not known");
-    for (const module of account.modules)
-        if (module.nameless_ns > NAMELESS_SHARE * total.explained_ns)
-            problems.push(percent(module.nameless_ns, total.explained_ns) + " in code of " +
-                          baseName(module.path) + " without names" +
-                          (module.advice === "" ? "" : ": " + module.advice));
-    const missed = account.children_missed.reduce((sum, child) => sum + child.n, 0);
-    if (missed > 0)
-        problems.push(grouped(missed) + " programs that were started could not be recorded");
+    for (const {path, nameless, advice} of account.modules)
+        if (nameless > NAMELESS_SHARE * explained)
+            problems.push(percent(nameless, explained) + " in code of " + baseName(path) +
+                          " without names" + (advice === "" ? "" : ": " + advice));
+    if (account.nMissed > 0)
+        problems.push(grouped(account.nMissed) +
+                      " programs that were started could not be recorded");
+}
+
+function usedWords(profile)
+{
+    return profile.summed.unit === UNIT.EVENTS ? " counted"
+           : measureOf(profile) === "wall"     ? " elapsed in threads"
+                                               : " used";
 }
 
 /** "2026-11-27 02:30", of the reader's clock; "" if unknown. */

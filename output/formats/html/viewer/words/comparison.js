@@ -15,14 +15,11 @@ export function describeComparison(profile, all)
     const changes = /** @type {import("../data/changes.js").Changes} */ (profile.changes);
     const format = weightFormat(profile.summed.unit, Math.max(all.before, all.after));
     const whole = {...all, interval: changes.whole};
-    const facts = [measureWords(profile) + ": " +
-                   changeWords(whole, all, format).replaceAll(" (100.0%)", "")];
+    const facts = [measureWords(profile) + ": " + changeWords(whole, null, format)];
     if (changes.isNormalized)
         facts.push("after as if it had taken as long as before");
-    if (profile.metadata.has("command"))
-        facts.push(profile.metadata.get("command"));
-    if (profile.metadata.has("host"))
-        facts.push("on " + profile.metadata.get("host"));
+    facts.push(...profile.metadataOf("command"));
+    facts.push(...profile.metadataOf("host").map((host) => "on " + host));
     return {title: titleOf(changes), facts, problems: []};
 }
 
