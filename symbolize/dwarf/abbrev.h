@@ -62,4 +62,11 @@ static inline const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, u
     return &abbrevs->rows.items[abbrevs->by_code.items[code] - 1];
 }
 
+/* `n` of them; NULL if there are none. */
+static inline const struct attribute *abbrev_attributes(const struct abbrevs *abbrevs,
+                                                        const struct abbrev *abbrev)
+{
+    return abbrev->n == 0 ? NULL : &abbrevs->attributes.items[abbrev->first];
+}
+
 #endif

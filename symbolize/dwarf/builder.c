@@ -127,7 +127,7 @@ static bool die_take(struct builder *builder, uint64_t offset, struct die_facts 
     facts->next = 0;
     if (abbrev == NULL || !work_spend(&builder->work, abbrev->n))
         return false;
-    const struct attribute *attribute = unit->abbrevs->attributes.items + abbrev->first;
+    const struct attribute *attribute = abbrev_attributes(unit->abbrevs, abbrev);
     for (uint32_t i = 0; i < abbrev->n; i++)
         attribute_take(unit, &c, &attribute[i], facts);
     return !c.failed && work_spend(&builder->work, cursor_offset(&c) - offset);

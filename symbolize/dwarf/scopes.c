@@ -82,7 +82,7 @@ static bool code_die_read(struct builder *builder, struct cursor c, const struct
     bool own_name = false;
     bool is_address;
     uint64_t refers_to = 0;
-    const struct attribute *attribute = unit->abbrevs->attributes.items + abbrev->first;
+    const struct attribute *attribute = abbrev_attributes(unit->abbrevs, abbrev);
     *die = (struct code_die){.origin = offset};
     if (!work_spend(&builder->work, abbrev->n))
         return false;

@@ -35,7 +35,7 @@ void unit_skip_attributes(const struct unit *unit, struct cursor *c, const struc
         cursor_skip(c, (size_t)abbrev->fixed_bytes);
         return;
     }
-    const struct attribute *attribute = unit->abbrevs->attributes.items + abbrev->first;
+    const struct attribute *attribute = abbrev_attributes(unit->abbrevs, abbrev);
     for (uint32_t i = 0; i < abbrev->n; i++)
         form_skip(c, attribute[i].form, unit->version);
 }
@@ -303,7 +303,7 @@ static enum unit_kind header_read(struct unit *unit, struct cursor *c)
 /* The tables that other attributes lead into, before those are read. */
 static void bases_read(struct unit *unit, struct cursor c, const struct abbrev *abbrev)
 {
-    const struct attribute *attribute = unit->abbrevs->attributes.items + abbrev->first;
+    const struct attribute *attribute = abbrev_attributes(unit->abbrevs, abbrev);
     for (uint32_t i = 0; i < abbrev->n; i++, attribute++) {
         uint64_t *base = attribute->name == DW_AT_str_offsets_base ? &unit->str_offsets_base
                          : attribute->name == DW_AT_addr_base      ? &unit->addr_base
@@ -319,7 +319,7 @@ static void bases_read(struct unit *unit, struct cursor c, const struct abbrev *
 static void die_read(struct unit *unit, struct cursor *c, const struct abbrev *abbrev)
 {
     struct unit_pcs pcs = {.has_low = false};
-    const struct attribute *attribute = unit->abbrevs->attributes.items + abbrev->first;
+    const struct attribute *attribute = abbrev_attributes(unit->abbrevs, abbrev);
     for (uint32_t i = 0; i < abbrev->n; i++, attribute++) {
         if (unit_pcs_take(unit, &pcs, c, attribute))
             continue;
