@@ -437,7 +437,7 @@ static void print_examples(const char *examples, FILE *out)
     if (examples == NULL)
         return;
     bool several = strchr(examples, '\n') != strrchr(examples, '\n');
-    fprintf(out, "\n%s%s", several ? "Examples:\n" : "Example:", examples);
+    fprintf(out, "%s%s", several ? "\nExamples:\n" : "Example:", examples);
 }
 
 void options_print_help(enum command_id command, FILE *out)

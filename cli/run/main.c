@@ -23,6 +23,7 @@
 #include "options/pattern.h"
 #include "options/shell_word.h"
 #include "run/child.h"
+#include "run/jit_env.h"
 #include "run/preload_env.h"
 #include "run/program.h"
 #include "run/recording_dir.h"
@@ -130,7 +131,8 @@ static void tell_unused_options(const struct options *options)
 static bool prepare_child(void *context)
 {
     const struct preload_env *preload = context;
-    return preload_env_set(preload);
+    return preload_env_set(preload) &&
+           (!options_flag(preload->options, OPTION_JIT) || jit_env_set());
 }
 
 /* 0 once the command has run, else the launch_status. */

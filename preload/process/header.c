@@ -6,6 +6,7 @@
 
 #include "record/recording.h"
 #include "state/run.h"
+#include "sys/line.h"
 #include "sys/os.h"
 #include "unwind/modules.h"
 
@@ -93,6 +94,15 @@ static void put_command(struct stream *stream)
         stream_put_info(stream, "command", bytes, n);
 }
 
+static void put_number(struct stream *stream, const char *key, uint64_t number)
+{
+    char bytes[24];
+    struct line digits;
+    line_init(&digits, bytes, sizeof bytes);
+    line_add_number(&digits, number);
+    stream_put_info(stream, key, digits.bytes, digits.length);
+}
+
 /* SETUP, HOOK */
 void header_put_infos(struct stream *stream)
 {
@@ -107,6 +117,7 @@ void header_put_infos(struct stream *stream)
         stream_put_info(stream, "cwd", bytes, (size_t)n - 1);
     if (uname(&names) == 0)
         stream_put_info(stream, "host", names.nodename, strlen(names.nodename));
+    put_number(stream, "uid", (uint64_t)os_call(SYS_geteuid));
     const char *unwinder = settings_unwinder_name(session.settings.unwinder);
     stream_put_info(stream, "unwinder", unwinder, strlen(unwinder));
     if (session.settings.measure == SETTINGS_EVENT)

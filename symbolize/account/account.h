@@ -34,6 +34,7 @@ struct account_module {
     const char *problem; /* "" if there is none                        */
     enum module_source source;
     bool is_image;        /* the vdso: its exported names are all it has */
+    bool is_made;         /* no file, but what the program made as it ran   */
     uint64_t self_ns;     /* weight with this module's code as leaf      */
     uint64_t nameless_ns; /* of it, in functions without a name          */
     uint32_t n_together;  /* functions that share their short name       */
@@ -187,7 +188,7 @@ const struct account_word *account_child_word(unsigned child);
 const struct account_word *account_end_word(unsigned end);
 const struct account_word *account_source_word(enum module_source source);
 
-/* How to get what a module lacks, for people; "" if nothing can be done. Returns `out`. */
+/* How to get the names a module lacks, for people; "" if nothing can be done. Returns `out`. */
 const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes);
 
 #endif

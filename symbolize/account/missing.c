@@ -140,6 +140,25 @@ static void add_modules(struct missing_rows *rows, const struct account *account
     }
 }
 
+/* Code in no file that nothing names. */
+static void add_made(struct missing_rows *rows, const struct account *account)
+{
+    char advice[200];
+    for (size_t i = 0; i < account->modules.n; i++) {
+        const struct account_module *module = &account->modules.items[i];
+        double share = (double)module->self_ns / (double)(account->all.weight_ns + 1);
+        if (!module->is_made || module->source != MODULE_NO_NAMES || share < MODULE_SHARE)
+            continue;
+        struct missing *row = row_add(rows, share);
+        if (row == NULL)
+            return;
+        account_module_advice(module, advice, sizeof advice);
+        snprintf(row->line, LINE_BYTES,
+                 "%.1f %% is in code that the program made at run time, without names; %s",
+                 100.0 * share, module->problem[0] != '\0' ? module->problem : advice);
+    }
+}
+
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
 static void add_cuts(struct missing_rows *rows, const struct account *account)
@@ -287,6 +306,7 @@ void account_tell_missing(const struct account *account,
         add_left(&rows, account);
         add_cuts(&rows, account);
         add_modules(&rows, account);
+        add_made(&rows, account);
     }
     bool is_told[MAX_ROWS] = {false};
     for (size_t n = 0; n < ACCOUNT_MISSING_LINES && n < rows.n; n++) {

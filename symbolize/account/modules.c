@@ -6,12 +6,15 @@
 
 bool account_module_lacks(const struct account_module *module)
 {
-    return module->source < (module->is_image ? MODULE_DYNSYM : MODULE_DWARF);
+    return !module->is_made && module->source < (module->is_image ? MODULE_DYNSYM : MODULE_DWARF);
 }
 
 const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes)
 {
     out[0] = '\0';
+    if (module->is_made && module->source == MODULE_NO_NAMES && module->problem[0] == '\0')
+        snprintf(out, out_bytes,
+                 "sampler-run --jit has node, Java, Python, .NET and Erlang name it");
     if (!account_module_lacks(module) || strcmp(module->problem, MODULE_PROBLEM_NO_DEBUG) != 0)
         return out; /* what else there is says by itself what to do */
     if (module->build_id != NULL && module->build_id[0] != '\0')

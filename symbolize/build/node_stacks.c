@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build/jit_frames.h"
 #include "build/module_jobs.h"
 #include "digits.h"
 #include "map.h"
@@ -43,6 +44,7 @@ struct node_stacks {
     const struct build_options *options;
     struct profile_builder *builder;
     struct arena *arena;
+    struct jit_frames *jit;
     struct targets targets;
     uint32_t **target_of;   /* [recording][module index] -> target              */
     uint64_t *vaddrs;       /* distinct ones, by target, then ascending         */
@@ -104,12 +106,6 @@ static bool targets_find(struct node_stacks *stacks)
 
 /* ---- distinct addresses ---- */
 
-/* The address names and lines are looked up at: a return address lies after its call. */
-static uint64_t lookup_vaddr(const struct recording_node *node)
-{
-    return node->exact || node->offset == 0 ? node->offset : node->offset - 1;
-}
-
 static int lookup_compare(const void *left, const void *right)
 {
     const struct lookup *a = left;
@@ -127,7 +123,7 @@ static void lookups_collect(const struct node_stacks *stacks, struct lookups *lo
             if (node->module == 0)
                 continue;
             lookups_push(lookups, (struct lookup){stacks->target_of[r][node->module - 1],
-                                                  lookup_vaddr(node)});
+                                                  recording_node_vaddr(node)});
         }
     }
 }
@@ -280,7 +276,8 @@ bool node_stacks_create(const struct recording *const *recordings, size_t n,
     bool done = stacks->arena != NULL && targets_find(stacks) && vaddrs_find(stacks);
     if (!done)
         err_fail_memory(err);
-    if (!done || !targets_resolve(stacks, err)) {
+    if (!done || !targets_resolve(stacks, err) ||
+        !jit_frames_create(recordings, n, options, builder, &stacks->jit, err)) {
         node_stacks_destroy(stacks);
         return false;
     }
@@ -294,6 +291,7 @@ void node_stacks_destroy(struct node_stacks *stacks)
         return;
     for (size_t i = 0; i < stacks->targets.n; i++)
         module_symbols_destroy(stacks->targets.items[i].job.symbols);
+    jit_frames_destroy(stacks->jit);
     targets_deinit(&stacks->targets);
     map_deinit(&stacks->short_named);
     arena_destroy(stacks->arena);
@@ -341,7 +339,7 @@ static uint32_t stack_push_chain(struct node_stacks *stacks, uint32_t parent,
                                  const struct target *target, const struct recording_node *node)
 {
     const struct module_symbols *symbols = target->job.symbols;
-    const struct chain *chain = chain_find(target, lookup_vaddr(node));
+    const struct chain *chain = chain_find(target, recording_node_vaddr(node));
     size_t outermost = (size_t)chain->first + chain->n - 1;
     size_t innermost = stacks->options->no_inlines ? outermost : chain->first;
     uint32_t stack = parent;
@@ -371,7 +369,7 @@ static uint32_t stack_push_node(struct node_stacks *stacks, size_t index, uint32
     if (node->unknown)
         return stack_push_words(stacks, parent, "[unknown module]", 0);
     if (node->module == 0)
-        return stack_push_words(stacks, parent, "[anon]", 0);
+        return profile_add_stack(stacks->builder, parent, jit_frames_add(stacks->jit, index, node));
     const struct target *target =
         &stacks->targets.items[stacks->target_of[index][node->module - 1]];
     return target->hidden ? parent : stack_push_chain(stacks, parent, target, node);
@@ -404,7 +402,7 @@ void node_stacks_map(struct node_stacks *stacks, size_t index, uint32_t *out)
 /* Whether the code of a node goes by where it is. */
 static bool node_is_nameless(const struct target *target, const struct recording_node *node)
 {
-    const struct chain *chain = chain_find(target, lookup_vaddr(node));
+    const struct chain *chain = chain_find(target, recording_node_vaddr(node));
     return target->job.symbols->frames[chain->first].nameless;
 }
 
@@ -413,8 +411,10 @@ bool node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, 
     const struct recording *recording = stacks->recordings[index];
     for (; node != 0; node = recording->nodes[node].parent) {
         const struct recording_node *leaf = &recording->nodes[node];
-        if (leaf->module == 0)
+        if (leaf->module == 0 && (leaf->cut != 0 || leaf->unknown))
             return leaf->cut == 0;
+        if (leaf->module == 0)
+            return jit_frames_weigh(stacks->jit, index, leaf, weight_ns);
         struct target *target = &stacks->targets.items[stacks->target_of[index][leaf->module - 1]];
         if (target->hidden)
             continue;
@@ -457,6 +457,8 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             !account_modules_push(&account->modules, module))
             return false;
     }
+    if (!jit_frames_account(stacks->jit, account))
+        return false;
     account_sort_modules(account);
     return true;
 }

@@ -136,6 +136,12 @@ struct recording {
     size_t n_warnings_dropped; /* beyond RECORDING_MAX_WARNINGS                        */
 };
 
+/* Where names and lines of a node are looked up: a return address lies after its call. */
+static inline uint64_t recording_node_vaddr(const struct recording_node *node)
+{
+    return node->exact || node->offset == 0 ? node->offset : node->offset - 1;
+}
+
 /* Both borrow their input for the call. */
 MUST_CHECK bool recording_read_file(const char *path, struct recording **out, struct err *err);
 MUST_CHECK bool recording_read_memory(const void *data, size_t size_bytes, struct recording **out,

@@ -130,7 +130,8 @@ static void accounts_add_up(void **state)
     account_of(&both, 2);
     account_of(&one, 1);
     account_of(&other, 2);
-    const struct account_module module = {"/lib/x", "gone", MODULE_DYNSYM, false, 10, 0, 0, "abcd"};
+    const struct account_module module = {"/lib/x", "gone", MODULE_DYNSYM, false, false, 10,
+                                          0,        0,      "abcd"};
     assert_true(account_modules_push(&one.modules, module));
     assert_true(account_modules_push(&other.modules, module));
     other.modules.items[0].source = MODULE_SYMTAB;
@@ -185,7 +186,8 @@ static void both_prints_name_what_there_is(void **state)
     struct account account;
     account_of(&account, 2);
     const struct account_module app = {
-        "/bin/app", MODULE_PROBLEM_NO_DEBUG, MODULE_NO_NAMES, false, 40000000, 0, 0, "0123ab"};
+        "/bin/app", MODULE_PROBLEM_NO_DEBUG, MODULE_NO_NAMES, false, false, 40000000, 0, 0,
+        "0123ab"};
     assert_true(account_modules_push(&account.modules, app));
     char *text = print(&account, account_print_text);
     static const char *const words[] = {

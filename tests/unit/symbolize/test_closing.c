@@ -167,13 +167,13 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
     (void)state;
     struct account account = usual();
     const struct account_module modules[] = {
-        {"/bin/whole", "", MODULE_DWARF, false, 0, 0, 0, ""},
-        {"/lib/a.so", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, false, 0, 0, 0, ""},
-        {"/lib/b.so", "the file has changed", MODULE_NO_NAMES, false, 0, 0, 0, ""},
-        {"/lib/c.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, 0, 0, 0, ""},
-        {"/lib/d.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, 0, 0, 0, ""},
-        {"/lib/e.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, 0, 0, 0, ""},
-        {"[vdso]", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, true, 0, 0, 0,
+        {"/bin/whole", "", MODULE_DWARF, false, false, 0, 0, 0, ""},
+        {"/lib/a.so", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, false, false, 0, 0, 0, ""},
+        {"/lib/b.so", "the file has changed", MODULE_NO_NAMES, false, false, 0, 0, 0, ""},
+        {"/lib/c.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, ""},
+        {"/lib/d.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, ""},
+        {"/lib/e.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, ""},
+        {"[vdso]", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, true, false, 0, 0, 0,
          ""}, /* has all it can have */
     };
     for (size_t i = 0; i < 7; i++)
