@@ -2,6 +2,7 @@
  * that `firefox $(sampler view)` does. The text of source files is in the page if it can be found,
  * as whoever looks sits where the program was built, mostly; `sampler convert` makes pages without.
  * */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,9 @@
 
 struct view {
     const struct options *options;
-    char named[PATH_MAX]; /* after the first file, where there is no -o; else "" */
-    bool is_there;        /* `named` is the file that is looked at: a page already */
+    char named[PATH_MAX];  /* after the first file, where there is no -o; else ""    */
+    char folder[PATH_MAX]; /* made for it, as nothing can be written here; else "" */
+    bool is_there;         /* `named` is the file that is looked at: a page already */
 };
 
 static size_t outputs_n(const struct view *view)
@@ -40,17 +42,31 @@ static bool is_same_file(const char *path, const char *other)
            a.st_ino == b.st_ino;
 }
 
+/* A folder of our own where temporary files go: others may write there, and a name that can be foreseen may be
+ * taken, and a profile, with its sources, is not for everyone to read. */
+static bool make_folder(struct view *view, struct err *err)
+{
+    const char *temporary = getenv("TMPDIR");
+    temporary = temporary != NULL && temporary[0] == '/' ? temporary : "/tmp";
+    int n = snprintf(view->folder, sizeof view->folder, "%s/sampler-XXXXXX", temporary);
+    if (n > 0 && (size_t)n < sizeof view->folder && mkdtemp(view->folder) != NULL)
+        return true;
+    view->folder[0] = '\0';
+    return err_fail_errno(err, errno, "no page can be written here, nor a folder made there") ||
+           err_name_file(err, temporary);
+}
+
 /* In this folder, or where temporary files go if nothing can be written here. */
 static bool name_page(struct view *view, struct err *err)
 {
     char name[NAME_MAX + 1];
     if (!format_output_of(view->options->operands[0], "html", name, sizeof name, err))
         return false;
-    const char *temporary = getenv("TMPDIR");
-    temporary = temporary != NULL && temporary[0] == '/' ? temporary : "/tmp";
     bool is_here = access(".", W_OK | X_OK) == 0;
-    int n = snprintf(view->named, sizeof view->named, "%s%s%s", is_here ? "" : temporary,
-                     is_here ? "" : "/", name);
+    if (!is_here && !make_folder(view, err))
+        return false;
+    int n =
+        snprintf(view->named, sizeof view->named, "%s%s%s", view->folder, is_here ? "" : "/", name);
     if (n < 0 || (size_t)n >= sizeof view->named)
         return err_fail(err, ERR_LIMIT, ERR_NO_OFFSET, "%.100s: the file name is too long", name);
     for (size_t i = 0; i < view->options->n_operands; i++)
@@ -120,6 +136,8 @@ int command_view(const struct options *options)
     struct err err = ERR_INIT;
     struct view view = {.options = options};
     bool ok = check_outputs(&view, &err) && make(&view, &err);
+    if (!ok && view.folder[0] != '\0')
+        (void)rmdir(view.folder);
     for (size_t i = 0; ok && i < outputs_n(&view); i++)
         if (!path_is_stream(output_path(&view, i)))
             puts(output_path(&view, i));

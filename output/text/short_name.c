@@ -6,6 +6,9 @@
 
 #include "text.h"
 
+/* So many brackets of a name that nothing closes are looked at: each is looked for up to the name's end. */
+#define MAX_UNCLOSED 16u
+
 struct shortening {
     const char *in; /* what is left of the name */
     char *out;
@@ -13,6 +16,7 @@ struct shortening {
     size_t room;         /* of `out`, in bytes */
     char before;         /* the last character written, which may stand for more */
     bool after_operator; /* it ends the symbol of an operator                     */
+    unsigned n_unclosed;
 };
 
 static bool is_identifier(char c)
@@ -96,8 +100,11 @@ static const char *template_start(const struct shortening *s)
 /* "<int, char>" becomes "<...>". */
 static bool template_take(struct shortening *s)
 {
-    const char *start = template_start(s);
-    const char *end = start == NULL ? NULL : template_end(start);
+    const char *start = s->n_unclosed < MAX_UNCLOSED ? template_start(s) : NULL;
+    if (start == NULL)
+        return false;
+    const char *end = template_end(start);
+    s->n_unclosed += end == NULL;
     if (end == NULL)
         return false;
     if (!put(s, s->in, (size_t)(start - s->in)) || !put(s, "<...>", 5))
@@ -126,11 +133,12 @@ static const char *qualifiers_end(const char *text)
 static bool arguments_take(struct shortening *s)
 {
     bool of_template = s->before == '!';
-    if (*s->in != '(' ||
+    if (*s->in != '(' || s->n_unclosed == MAX_UNCLOSED ||
         !(of_template || is_identifier(s->before) || s->before == '>' || s->before == ']' ||
           s->before == '}' || s->before == ')' || s->after_operator))
         return false;
     const char *end = parentheses_end(s->in);
+    s->n_unclosed += end == NULL;
     if (end == NULL || (of_template && !put(s, "(...)", 5)))
         return false;
     s->in = of_template ? end : qualifiers_end(end);

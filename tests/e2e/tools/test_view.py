@@ -85,7 +85,7 @@ def parts_and_pages(_scratch):
 
 @case
 def where_nothing_can_be_written(_scratch):
-    """The page then goes to where temporary files go."""
+    """The page then goes to a folder of its own where temporary files go, which nobody else reads; of a failure nothing is left there."""
     if os.getuid() != 0 or shutil.which("setpriv") is None:
         raise Skip("needs root and setpriv")
     shutil.copytree(os.path.dirname(SAMPLER), "bin")
@@ -93,10 +93,18 @@ def where_nothing_can_be_written(_scratch):
     os.mkdir("temporary")
     os.chown("temporary", 65534, 65534)
     os.chmod(".", 0o755)
-    result = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", os.path.abspath("bin/sampler"), "view", "-q", "x.sprofile"],
-                 env=env(TMPDIR=os.path.abspath("temporary")))
-    check_equal((result.status, result.stdout.decode()), (0, os.path.abspath("temporary/x.html") + "\n"), "status, stdout")
-    check_equal(rows_of("temporary/x.html"), rows_of("x.sprofile"), "rows")
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", os.path.abspath("bin/sampler"), "view", "-q"]
+    there = env(TMPDIR=os.path.abspath("temporary"))
+    result = run(as_nobody + ["x.sprofile"], env=there)
+    path = result.stdout.decode().rstrip("\n")
+    check_equal((result.status, os.path.basename(path), os.path.dirname(os.path.dirname(path))), (0, "x.html", os.path.abspath("temporary")),
+                "status, path")
+    check_equal(os.stat(os.path.dirname(path)).st_mode & 0o777, 0o700, "mode of its folder")
+    check_equal(rows_of(path), rows_of("x.sprofile"), "rows")
+    shutil.rmtree(os.path.dirname(path))
+    check_equal(run(as_nobody + ["bin/sampler"], env=there).status, 1, "status of what is no profile")
+    check_equal(os.listdir("temporary"), [], "left there")
+    check_one_line(run(as_nobody + ["x.sprofile"], env=env(TMPDIR="/nowhere")), 1, "/nowhere", "no page can be written here")
 
 
 @case

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "names/names.h"
+#include "text/short_name.h"
 #include "unit.h"
 
 static struct names_buffer *buffer;
@@ -160,6 +161,23 @@ static void exploding_names_come_back_at_once(void **state)
     free(huge);
 }
 
+/* Each is looked for up to the name's end, so not at each of half a million places. */
+static void brackets_that_nothing_closes(void **state)
+{
+    (void)state;
+    const size_t n = 1000000;
+    char *name = calloc(n + 1, 1), *out = malloc(n + 1);
+    assert_true(name != NULL && out != NULL);
+    for (size_t kind = 0; kind < 2; kind++) {
+        for (size_t i = 0; i < n; i++)
+            name[i] = i % 2 == 0 ? 'a' : "<("[kind];
+        assert_true(short_name_make(name, out, n + 1));
+        assert_string_equal(out, name);
+    }
+    free(name);
+    free(out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +185,7 @@ int main(void)
         cmocka_unit_test(clone_suffixes_are_dropped),
         cmocka_unit_test(broken_names_come_back),
         cmocka_unit_test(exploding_names_come_back_at_once),
+        cmocka_unit_test(brackets_that_nothing_closes),
     };
     return cmocka_run_group_tests(tests, buffer_make, buffer_free);
 }

@@ -74,6 +74,10 @@ test("what changes.js takes, and what it does not know", () => {
         const nothing = readChanges(profileOf(text));
         assert.deepEqual([nothing.before, nothing.whole, nothing.stacks[1]], [[], NaN, NaN]);
     }
+    const odd = readChanges(profileOf(JSON.stringify(
+        {...known, before: 5, after: [7], measure: 8, whole: "9", stacks: 10, self: {0: "a"}})));
+    assert.deepEqual([odd.before, odd.after, odd.measure, odd.whole, odd.stacks[1], odd.self[1]],
+                     [[], ["7"], "8", NaN, NaN, NaN]);
     assert.equal(readChanges({...profileOf("{}"), kinds: [{name: 1}]}), null);
 });
 

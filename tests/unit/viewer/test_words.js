@@ -11,6 +11,7 @@ import {
     fixed,
     grouped,
     percent,
+    several,
     weightFormat
 } from "../../../output/formats/html/viewer/words/format.js";
 import {fitName, shortName} from "../../../output/formats/html/viewer/words/names.js";
@@ -45,6 +46,9 @@ test("short names", () => {
     };
     for (const [name, wanted] of Object.entries(names))
         assert.equal(shortName(name), wanted, name);
+    // What nothing closes is looked at a few times, not at each of twenty thousand places.
+    for (const text of ["a<", "a(", "a{"])
+        assert.equal(shortName(text.repeat(20000)), text.repeat(20000));
 });
 
 test("names in few columns", () => {
@@ -77,6 +81,9 @@ test("numbers are rounded as the tools round them", () => {
     assert.equal(weightFormat(UNIT.NS, 1000000000)(1500000), "0.002 s");
     assert.equal(weightFormat(UNIT.COUNT, 5)(1234567), "1\u202f234\u202f567");
     assert.equal(grouped(999), "999");
+    assert.equal(several([]), "");
+    assert.equal(several(["a", "b", "c"]), "a, b, c");
+    assert.equal(several([..."abcdefg"]), "a, b, c and 4 more");
 });
 
 /** A profile whose metadata are `pairs` of key and value. */
@@ -126,6 +133,22 @@ const LOST = [
 const describe = async (pairs, weighed = {}) =>
     describeAccount(await withMetadata(pairs), {all: 4e9, idle: 1e9, ...weighed});
 
+test("an account of values that do not belong there", async () => {
+    const account = accountWith(0);
+    account.total.rate_hz = "fast";
+    account.total.lost = {constructor: {ns: 2e9}, ["__proto__"]: {ns: "much"}};
+    account.total.cpu_ns = {};
+    account.modules = [{path: 5, nameless_ns: 4e9}, {path: null, nameless_ns: "x", advice: 7}];
+    account.processes = [{exe: 7}, {}];
+    account.children_missed = [{n: "many"}];
+    const text = JSON.stringify(account);
+    const {facts, problems} = await describe([["account", text], ["account", text]]);
+    assert.deepEqual(facts, ["4.000 s of time"]);
+    assert.deepEqual(problems.slice(0, 1), ["4.000 s lost: constructor"]);
+    const hosts = [...Array(200000).keys()].map((i) => ["host", "h" + i]);
+    assert.equal((await describe(hosts)).facts.at(-1), "on h0, h1, h2 and 199\u202f997 more");
+});
+
 test("the account: how much there is of what was used, and what is not", async () => {
     const account = accountWith(0), text = JSON.stringify(account);
     const good = await describe([["account", text], ["command", "app 4"], ["host", "h"]]);
@@ -154,8 +177,7 @@ test("accounts of several runs add up", async () => {
         ],
         {all: 9e9});
     assert.equal(twice.title, "a, b");
-    assert.deepEqual(twice.facts,
-                     ["9.000 s of time", "100.0% of the 10.001 s used", "on h", "on i"]);
+    assert.deepEqual(twice.facts, ["9.000 s of time", "100.0% of the 10.001 s used", "on h, i"]);
     assert.deepEqual(twice.problems, [
         "5.000 s lost: no room for the recording", ...LOST.slice(1, 3),
         "6 programs that were started could not be recorded"

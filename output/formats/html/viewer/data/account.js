@@ -22,7 +22,8 @@ export function readAccount(profile)
     return accounts.length === 0 ? null : accounts.reduce(sum);
 }
 
-/** None of a text that is no account, or of one that this page does not know. @returns {Account[]} */
+/** None of a text that is no account, or of one that this page does not know; whatever is in a file is taken as
+ * the kind of value that belongs there, as a page must open all the same. @returns {Account[]} */
 function parse(text)
 {
     try {
@@ -33,21 +34,25 @@ function parse(text)
     }
 }
 
+const number = (value) => Number(value) || 0;
+
 /** @returns {Account} */
 function accountOf({total, modules, processes, children_missed: missed})
 {
-    const used = total.cpu_ns === null ? null : total.cpu_ns - total.paused_ns - total.own_ns;
+    const used =
+        total.cpu_ns === null ? null : number(total.cpu_ns - total.paused_ns - total.own_ns);
     const lost = Object.entries(total.lost).filter(([, {is_weighed}]) => !is_weighed);
     return {
-        explained: Number(total.explained_ns),
+        explained: number(total.explained_ns),
         used: used === null ? null : Math.max(0, used),
-        lost: Object.fromEntries(lost.map(([reason, {ns}]) => [reason, Number(ns)])),
-        truncated: Number(total.truncated_ns),
-        modules: modules.map(({path, nameless_ns, advice}) =>
-                                 ({path, nameless: Number(nameless_ns), advice})),
-        programs: processes.map(({exe}) => exe),
-        nMissed: missed.reduce((n, child) => n + child.n, 0),
-        rateHz: total.rate_hz,
+        lost: Object.fromEntries(lost.map(([reason, {ns}]) => [reason, number(ns)])),
+        truncated: number(total.truncated_ns),
+        modules: modules.map(
+            ({path, nameless_ns, advice}) =>
+                ({path: String(path), nameless: number(nameless_ns), advice: String(advice)})),
+        programs: processes.map(({exe}) => String(exe)),
+        nMissed: missed.reduce((n, child) => n + number(child.n), 0),
+        rateHz: Number.isFinite(total.rate_hz) ? total.rate_hz : null,
     };
 }
 

@@ -26,9 +26,9 @@ export function readChanges({kinds, texts, metadata, stacks, functions})
         return null;
     const known = parse((metadata.get("changes") || [])[0]);
     return {
-        before: known.before || [],
-        after: known.after || [],
-        measure: known.measure || "",
+        before: textsOf(known.before),
+        after: textsOf(known.after),
+        measure: String(known.measure || ""),
         isNormalized: known.is_normalized === true,
         whole: interval(known.whole),
         stacks: intervals(known.stacks, stacks.n),
@@ -48,12 +48,15 @@ function parse(text)
     }
 }
 
+const textsOf = (list) => Array.isArray(list) ? list.map(String) : [];
+
 const interval = (value) => typeof value === "number" ? value : NaN;
 
 /** They are those of ids from 1; nothing is of 0. */
 function intervals(list, n)
 {
-    return Float64Array.from({length: n}, (_, id) => id === 0 ? 0 : interval((list || [])[id - 1]));
+    return Float64Array.from(
+        {length: n}, (_, id) => id === 0 ? 0 : interval(Array.isArray(list) ? list[id - 1] : NaN));
 }
 
 /** By stack, as weighStacks. @param {import("./profile.js").Profile} profile */

@@ -6,7 +6,7 @@ import {readAccount} from "../data/account.js";
 import {baseName} from "../data/path.js";
 import {measureOf, measureWords, UNIT} from "../data/profile.js";
 
-import {fixed, grouped, percent, weightFormat} from "./format.js";
+import {fixed, grouped, percent, several, weightFormat} from "./format.js";
 
 /** A share below this is drawn as a warning. */
 const GOOD_SHARE = 0.99;
@@ -15,12 +15,12 @@ const WHOLE = 1e-3;
 const NAMELESS_SHARE = 0.02;
 const TRUNCATED_SHARE = 0.01;
 /** Why time was lost, in words; the keys are those of docs/account.md. */
-const LOSSES = {
-    disk_full: "no room for the recording",
-    no_stream: "threads without a place in the recording",
-    tail: "ends of threads",
-    blocked: "threads that block our signal",
-};
+const LOSSES = new Map([
+    ["disk_full", "no room for the recording"],
+    ["no_stream", "threads without a place in the recording"],
+    ["tail", "ends of threads"],
+    ["blocked", "threads that block our signal"],
+]);
 
 /**
  * @param {import("../data/profile.js").Profile} profile
@@ -44,7 +44,7 @@ export function describeAccount(profile, weighed)
     const date = dateWords(profile.startRealtimeNs);
     if (date !== "")
         facts.push(date);
-    facts.push(...profile.metadataOf("host").map((host) => "on " + host));
+    facts.push(...hostWords(profile));
     return {title: titleOf(profile), facts, problems};
 }
 
@@ -52,7 +52,14 @@ function titleOf(profile)
 {
     const [commands, programs] =
         ["command", "exe"].map((key) => profile.metadataOf(key).filter((text) => text !== ""));
-    return commands.join(", ") || programs.join(", ") || "Profile";
+    return several(commands) || several(programs) || "Profile";
+}
+
+/** None where it is not known. @param {import("../data/profile.js").Profile} profile @returns {string[]} */
+export function hostWords(profile)
+{
+    const hosts = several(profile.metadataOf("host"));
+    return hosts === "" ? [] : ["on " + hosts];
 }
 
 function rateWords(account)
@@ -74,7 +81,7 @@ function addShares(account, profile, {all, idle}, facts, problems)
     }
     for (const [reason, weight] of Object.entries(account.lost))
         if (weight > 0)
-            problems.push(format(weight) + " lost: " + (LOSSES[reason] || reason));
+            problems.push(format(weight) + " lost: " + (LOSSES.get(reason) || reason));
     if (account.truncated > TRUNCATED_SHARE * explained)
         problems.push(percent(account.truncated, explained) +
                       " in stacks whose outer frames are not known");

@@ -2,8 +2,9 @@
 import {baseName} from "../data/path.js";
 import {measureWords} from "../data/profile.js";
 
+import {hostWords} from "./account.js";
 import {changeWords} from "./change.js";
-import {weightFormat} from "./format.js";
+import {several, weightFormat} from "./format.js";
 
 /**
  * @param {import("../data/profile.js").Profile} profile  of two runs
@@ -18,14 +19,16 @@ export function describeComparison(profile, all)
     const facts = [measureWords(profile) + ": " + changeWords(whole, null, format)];
     if (changes.isNormalized)
         facts.push("after as if it had taken as long as before");
-    facts.push(...profile.metadataOf("command"));
-    facts.push(...profile.metadataOf("host").map((host) => "on " + host));
+    const commands = several(profile.metadataOf("command"));
+    if (commands !== "")
+        facts.push(commands);
+    facts.push(...hostWords(profile));
     return {title: titleOf(changes), facts, problems: []};
 }
 
 function titleOf({before, after})
 {
-    const names = (files) => files.map(baseName).join(", ");
+    const names = (files) => several(files.map(baseName));
     return before.length + after.length === 0 ? "Before \u2192 after"
                                               : names(before) + " \u2192 " + names(after);
 }

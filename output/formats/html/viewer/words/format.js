@@ -40,3 +40,13 @@ export function grouped(number)
 {
     return String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
+
+const MAX_NAMED = 3;
+
+/** "a, b, c and 5 more"; "" of none. @param {string[]} texts @returns {string} */
+export function several(texts)
+{
+    const named = texts.slice(0, MAX_NAMED).join(", ");
+    const nMore = texts.length - MAX_NAMED;
+    return nMore > 0 ? named + " and " + grouped(nMore) + " more" : named;
+}

@@ -20,6 +20,8 @@ const CLOSING = {
     "{": "}",
     "[": "]"
 };
+/** So many brackets of a name that nothing closes are looked at; what follows is copied. */
+const MAX_UNCLOSED = 16;
 // Of what must not be taken for the end of a type; for private use, and allowed in XML.
 const INNER_BLANK = "\ue000";
 
@@ -68,7 +70,7 @@ function groupEnd(name, open)
 /** Without the type of the result, the arguments, and what is in the brackets of templates. */
 export function shortName(name)
 {
-    let out = "", hasArguments = false, isOperator = false;
+    let out = "", hasArguments = false, isOperator = false, nUnclosed = 0;
     for (let at = 0; at < name.length;) {
         const length = verbatimLength(name, at);
         if (length > 0) {
@@ -86,7 +88,10 @@ export function shortName(name)
         const follows = isNameChar(before) || (before !== undefined && ")>}]".includes(before)) ||
                         isOperator; // operator+<char>(...)
         isOperator = false;
-        const end = "<({".includes(char) ? groupEnd(name, at) : -1;
+        const isBracket = "<({".includes(char) && nUnclosed < MAX_UNCLOSED;
+        const end = isBracket ? groupEnd(name, at) : -1;
+        if (isBracket && end < 0)
+            nUnclosed++;
         if (end < 0 || (char !== "{" && !follows)) {
             out += char;
             at++;
