@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,12 +17,14 @@
 enum sink_kind { SINK_FILE, SINK_DIRECT, SINK_BUFFER, SINK_FAILING };
 
 #define STAGE_BYTES ((size_t)64 * 1024)
+#define MAX_ATTEMPTS 100 /* at a name that no other file has */
+#define PROC_FD_BYTES 32
 
 struct sink {
     enum sink_kind kind;
     int fd;
     char *path;      /* final name                                  */
-    char *temporary; /* name while writing, NULL for other kinds    */
+    char *temporary; /* name while writing; NULL: it has none yet   */
     unsigned char *stage;
     size_t n_staged;
     size_t stage_bytes;
@@ -54,23 +57,88 @@ static void sink_free(struct sink *sink)
     free(sink);
 }
 
-/* The place of a temporary file: next to its final name, so that rename works and shows whole files
- * only. */
+/* A name next to the final one, so that rename works and shows whole files only. */
+static char *make_temporary_name(const char *path, unsigned attempt)
+{
+    char *name = NULL;
+    return asprintf(&name, "%s.%d-%u.tmp", path, (int)getpid(), attempt) < 0 ? NULL : name;
+}
+
+static const char *proc_fd(int fd, char out[PROC_FD_BYTES])
+{
+    snprintf(out, PROC_FD_BYTES, "/proc/self/fd/%d", fd);
+    return out;
+}
+
+/* A file that has no name until it is whole, so that nothing is left by a process that is killed; -1
+ * where there are none (NFS), or where it could not be named at the end, as there is no /proc. */
+static int nameless_open(const char *path)
+{
+    char proc[PROC_FD_BYTES];
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    int fd = folder == NULL ? -1 : open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    free(folder);
+    if (fd >= 0 && access(proc_fd(fd, proc), F_OK) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 static int temporary_open(const char *path, char **name)
 {
-    size_t size_bytes = strlen(path) + 32;
-    *name = malloc(size_bytes);
-    if (*name == NULL) {
-        errno = ENOMEM;
-        return -1;
+    int fd = nameless_open(path);
+    for (unsigned attempt = 0; fd < 0 && attempt < MAX_ATTEMPTS; attempt++) {
+        free(*name);
+        *name = make_temporary_name(path, attempt);
+        if (*name == NULL)
+            return -1;
+        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
     }
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        snprintf(*name, size_bytes, "%s.%d-%u.tmp", path, (int)getpid(), attempt);
-        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
+    return fd;
+}
+
+/* Names what has no name yet. False with errno. */
+static bool name_file(struct sink *sink)
+{
+    char proc[PROC_FD_BYTES];
+    bool is_taken = true;
+    for (unsigned attempt = 0; sink->temporary == NULL && is_taken && attempt < MAX_ATTEMPTS;
+         attempt++) {
+        char *name = make_temporary_name(sink->path, attempt);
+        if (name == NULL)
+            return false;
+        if (linkat(AT_FDCWD, proc_fd(sink->fd, proc), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+            sink->temporary = name;
+        } else {
+            int sys_errno = errno;
+            free(name);
+            errno = sys_errno;
+            is_taken = sys_errno == EEXIST;
+        }
     }
-    return -1;
+    return sink->temporary != NULL;
+}
+
+/* The permissions of the file that is replaced, as if it were written over: what was for its owner's eyes stays so. */
+static void keep_mode(int fd, const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+        (void)fchmod(fd, st.st_mode & 0777);
+}
+
+/* Of a file that is not to be. */
+static void discard(struct sink *sink)
+{
+    if (sink->fd >= 0 && sink->temporary != NULL)
+        unlink(sink->temporary);
+    if (sink->fd > STDERR_FILENO)
+        close(sink->fd);
+    sink->fd = -1;
 }
 
 /* Pipes, devices, sockets: what cannot be replaced by a rename. A folder is none of them:
@@ -98,20 +166,19 @@ bool sink_create_file(const char *path, struct sink **out, struct err *err)
     int sys_errno = errno;
     struct stat st;
     if (sink->fd >= 0 && sink->kind == SINK_FILE && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        unlink(sink->temporary);
-        close(sink->fd);
-        sink->fd = -1;
+        discard(sink);
         sys_errno = EISDIR;
     }
     sink->path = strdup(path);
     if (sink->fd < 0 || sink->path == NULL) {
-        if (sink->fd >= 0 && sink->temporary != NULL)
-            unlink(sink->temporary);
+        discard(sink);
         err_fail_errno(err, sys_errno, "cannot write");
         err_name_file(err, path);
         sink_free(sink);
         return false;
     }
+    if (sink->kind == SINK_FILE)
+        keep_mode(sink->fd, path);
     *out = sink;
     return true;
 }
@@ -280,6 +347,8 @@ bool sink_close(struct sink *sink, struct err *err)
 {
     if (sink->kind != SINK_BUFFER)
         flush(sink);
+    if (sink->kind == SINK_FILE && sink->sys_errno == 0 && !name_file(sink))
+        sink->sys_errno = errno;
     if (sink->kind == SINK_FILE && sink->sys_errno == 0) {
         /* close may be what reports a full disk or quota (NFS): before the rename, so that a file
          * under its final name is whole. */

@@ -3,9 +3,11 @@
  *
  * Contract  Writing is sticky: after a failure every later write returns false and changes nothing.
  *           Writers need not look at each result; sink_close reports what went wrong.
- * File      Written under a temporary name in the same folder (O_EXCL | O_NOFOLLOW, 0666 & ~umask)
- *           and renamed by a successful sink_close: readers see the old file or the new one, whole.
- *           sink_abandon, or a failed close, removes it.
+ * File      Written into the same folder without a name (O_TMPFILE; under a temporary one where the
+ *           file system has none such), and put in place of the final one by a successful
+ *           sink_close: readers see the old file or the new one, whole. What is abandoned, fails or
+ *           is killed leaves nothing. A file of ours that is replaced keeps its permissions, a
+ *           new one has 0666 & ~umask; a symbolic link is replaced itself, not what it leads to.
  * Stream    A path that is a pipe, a socket or a terminal ("-" and "/dev/stdout", too) is written
  *           to directly: it cannot be renamed, and what has left cannot be called back.
  * Buffer    Bytes gather on the heap; read them with sink_buffer before sink_close.

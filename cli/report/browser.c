@@ -17,6 +17,7 @@
 
 #define WAIT_MS 3000
 #define LOOK_MS 10
+#define MAX_ARGUMENTS 30
 #define URL_BYTES (3 * PATH_MAX + 16)
 
 /* "file:///tmp/a%20b.html" (RFC 3986). */
@@ -35,13 +36,13 @@ static bool url_make(const char *path, char *out, struct err *err)
 }
 
 /* In the child: on its own, and silent. */
-static _Noreturn void become(const char *program, const char *url)
+static _Noreturn void become(char *const *arguments)
 {
     int nowhere = open("/dev/null", O_RDWR);
     for (int fd = 0; fd <= 2; fd++)
         (void)dup2(nowhere, fd);
     (void)setsid();
-    execlp(program, program, url, (char *)NULL);
+    execvp(arguments[0], arguments);
     _exit(127);
 }
 
@@ -59,24 +60,52 @@ static bool is_started(pid_t child)
     return true;
 }
 
-static bool start(const char *program, const char *url)
+static bool start(char *const *arguments)
 {
     pid_t child = fork();
     if (child == 0)
-        become(program, url);
+        become(arguments);
     return child > 0 && is_started(child);
 }
 
-/* The first of these programs that can; ":" between them. */
-static bool start_one_of(const char *programs, const char *url)
+/* Of "firefox --new-window %s": words with blanks between, "%s" the place of the URL, or after all. No
+ * shell reads it. False if there are no words, or too many. */
+static bool start_command(const char *command, size_t length, char *url)
 {
-    while (*programs != '\0') {
-        char program[PATH_MAX];
-        size_t length = strcspn(programs, ":");
-        int n = snprintf(program, sizeof program, "%.*s", (int)length, programs);
-        if (length > 0 && n > 0 && (size_t)n < sizeof program && start(program, url))
+    static char text[PATH_MAX], with_url[PATH_MAX + URL_BYTES];
+    char *arguments[MAX_ARGUMENTS + 2], *rest = NULL;
+    size_t n = 0;
+    bool has_url = false;
+    if (length >= sizeof text)
+        return false;
+    snprintf(text, sizeof text, "%.*s", (int)length, command);
+    for (char *word = strtok_r(text, " \t", &rest); word != NULL;
+         word = strtok_r(NULL, " \t", &rest)) {
+        const char *place = has_url ? NULL : strstr(word, "%s");
+        if (n == MAX_ARGUMENTS)
+            return false;
+        if (place != NULL)
+            snprintf(with_url, sizeof with_url, "%.*s%s%s", (int)(place - word), word, url,
+                     place + 2);
+        arguments[n++] = place == NULL ? word : with_url;
+        has_url = has_url || place != NULL;
+    }
+    if (n == 0)
+        return false;
+    if (!has_url)
+        arguments[n++] = url;
+    arguments[n] = NULL;
+    return start(arguments);
+}
+
+/* The first of these commands that can; ":" between them. */
+static bool start_one_of(const char *commands, char *url)
+{
+    while (*commands != '\0') {
+        size_t length = strcspn(commands, ":");
+        if (start_command(commands, length, url))
             return true;
-        programs += length + (programs[length] == ':');
+        commands += length + (commands[length] == ':');
     }
     return false;
 }

@@ -8,6 +8,7 @@
 #include "model/copy.h"
 #include "model/sources.h"
 #include "options/messages.h"
+#include "source/permitted.h"
 #include "source/source.h"
 
 struct embedding {
@@ -15,8 +16,33 @@ struct embedding {
     const char *search_path;
     struct profile_builder *builder;
     size_t n_bytes;
-    size_t n_taken, n_absent, n_newer, n_beyond; /* files */
+    bool is_of_this_host;
+    size_t n_taken, n_absent, n_newer, n_beyond, n_refused; /* files */
 };
+
+/* Finds the file, if it is one that the profile may have (permitted.h); the caller gives `source` back. */
+static bool find_file(struct embedding *embedding, struct text path, struct source *source,
+                      struct err *err)
+{
+    char real[PATH_MAX];
+    *source = (struct source){.bytes = NULL};
+    if (!path_is_source_code(path)) {
+        embedding->n_refused++;
+        return true;
+    }
+    bool ok = embedding->is_of_this_host
+                  ? source_init(source, NULL, path, embedding->search_path, err)
+                  : source_init_below(source, path, embedding->search_path, err);
+    if (!ok)
+        return false;
+    if (source->path[0] == '\0') {
+        embedding->n_absent++;
+    } else if (realpath(source->path, real) == NULL || !path_is_source_code(text_make(real))) {
+        source->path[0] = '\0';
+        embedding->n_refused++;
+    }
+    return true;
+}
 
 static bool embed_file(struct embedding *embedding, struct text path, struct err *err)
 {
@@ -28,9 +54,9 @@ static bool embed_file(struct embedding *embedding, struct text path, struct err
         embedding->n_bytes += had.length;
         return true;
     }
-    bool ok = source_init(&source, NULL, path, embedding->search_path, err);
+    bool ok = find_file(embedding, path, &source, err);
     if (ok && source.path[0] == '\0') {
-        embedding->n_absent++;
+        /* counted */
     } else if (ok && source_is_newer(&source, profile)) {
         embedding->n_newer++;
     } else if (ok && source.text.length > EMBED_MOST_BYTES - embedding->n_bytes) {
@@ -79,9 +105,11 @@ static bool embed_files(struct embedding *embedding, struct err *err)
 /* `taker`: a command that takes --source-path. */
 static void tell_embedded(const struct embedding *embedding, const char *taker)
 {
-    char absent[96];
-    snprintf(absent, sizeof absent, "not here (sampler %s --source-path DIR says where they are)",
-             taker);
+    bool is_here = embedding->is_of_this_host;
+    char absent[160];
+    snprintf(absent, sizeof absent, "not %s (%ssampler %s --source-path DIR says where they are)",
+             is_here || embedding->search_path != NULL ? "here" : "below this folder",
+             is_here ? "" : "the profile is not of this machine; ", taker);
     const struct {
         size_t n;
         const char *words;
@@ -89,6 +117,7 @@ static void tell_embedded(const struct embedding *embedding, const char *taker)
         {embedding->n_absent, absent},
         {embedding->n_newer, "changed since the run began"},
         {embedding->n_beyond, "beyond the 32 MiB there is room for"},
+        {embedding->n_refused, "not source code by name"},
     };
     char line[512];
     int n = snprintf(line, sizeof line, "source: %zu file%s embedded", embedding->n_taken,
@@ -107,7 +136,8 @@ static void tell_embedded(const struct embedding *embedding, const char *taker)
 bool embed_sources(struct profile **profile, const struct options *options, struct err *err)
 {
     struct embedding embedding = {.profile = *profile,
-                                  .search_path = options->values[OPTION_SOURCE_PATH]};
+                                  .search_path = options->values[OPTION_SOURCE_PATH],
+                                  .is_of_this_host = profile_is_of_this_host(*profile)};
     struct profile *made = NULL;
     if (!profile_builder_like(*profile, &embedding.builder, err))
         return false;

@@ -58,36 +58,48 @@ static bool path_try(const char *path, struct source *source, struct err *err)
     return ok;
 }
 
-/* "../x.c" and "./x.c" are ends that say nothing. */
-static bool is_end(const char *path, size_t at)
+/* "/a/../b/./c.c" becomes "b/c.c": no end of it leads out of a folder, and none is said twice. */
+static void path_make_plain(const char *path, char out[PATH_MAX])
 {
-    const char *end = path + at;
-    return (at == 0 || path[at - 1] == '/') && *end != '/' && *end != '\0' &&
-           strncmp(end, "./", 2) != 0 && strncmp(end, "../", 3) != 0;
+    size_t used = 0;
+    for (const char *at = path; *at != '\0';) {
+        struct text part = {.bytes = at, .length = strcspn(at, "/")};
+        at += part.length + (at[part.length] == '/');
+        if (text_is(part, "..")) {
+            while (used > 0 && out[--used] != '/')
+                continue;
+        } else if (part.length > 0 && !text_is(part, ".")) {
+            if (used > 0)
+                out[used++] = '/';
+            memcpy(out + used, part.bytes, part.length);
+            used += part.length;
+        }
+    }
+    out[used] = '\0';
 }
 
-/* The longest end of `recorded` that is below the folder; "" = the current one. */
-static bool folder_try(const char *folder, size_t folder_length, const char *recorded,
+/* The longest end of `plain` that is below the folder; "" = the current one. */
+static bool folder_try(const char *folder, size_t folder_length, const char *plain,
                        struct source *source, struct err *err)
 {
     char path[PATH_MAX];
     bool ok = true;
-    for (size_t at = 0; ok && source->path[0] == '\0' && recorded[at] != '\0'; at++) {
-        if (is_end(recorded, at) &&
+    for (size_t at = 0; ok && source->path[0] == '\0' && plain[at] != '\0'; at++) {
+        if ((at == 0 || plain[at - 1] == '/') &&
             snprintf(path, sizeof path, "%.*s%s%s", (int)folder_length, folder,
-                     folder_length > 0 ? "/" : "", recorded + at) < (int)sizeof path)
+                     folder_length > 0 ? "/" : "", plain + at) < (int)sizeof path)
             ok = path_try(path, source, err);
     }
     return ok;
 }
 
-static bool folders_try(const char *folders, const char *recorded, struct source *source,
+static bool folders_try(const char *folders, const char *plain, struct source *source,
                         struct err *err)
 {
     bool ok = true;
     for (const char *at = folders; ok && source->path[0] == '\0' && *at != '\0';) {
         size_t length = strcspn(at, ":");
-        ok = length == 0 || folder_try(at, length, recorded, source, err);
+        ok = length == 0 || folder_try(at, length, plain, source, err);
         at += length;
         at += *at == ':';
     }
@@ -103,24 +115,44 @@ static bool profile_try(const struct profile *profile, struct text recorded, con
     return lines_split(source, err);
 }
 
+/* The recorded path, NUL-terminated and plain; false if it can be the path of no file. */
+static bool paths_take(struct text recorded, char path[PATH_MAX], char plain[PATH_MAX])
+{
+    if (recorded.length == 0 || recorded.length >= PATH_MAX ||
+        memchr(recorded.bytes, '\0', recorded.length) != NULL)
+        return false;
+    memcpy(path, recorded.bytes, recorded.length);
+    path[recorded.length] = '\0';
+    path_make_plain(path, plain);
+    return true;
+}
+
 bool source_init(struct source *source, const struct profile *profile, struct text recorded,
                  const char *search_path, struct err *err)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], plain[PATH_MAX];
     *source = (struct source){.bytes = NULL};
-    if (recorded.length == 0 || recorded.length >= sizeof path ||
-        memchr(recorded.bytes, '\0', recorded.length) != NULL)
+    if (!paths_take(recorded, path, plain))
         return true;
-    memcpy(path, recorded.bytes, recorded.length);
-    path[recorded.length] = '\0';
-    bool ok = search_path == NULL || folders_try(search_path, path, source, err);
+    bool ok = search_path == NULL || folders_try(search_path, plain, source, err);
     if (ok && source->path[0] == '\0')
         ok = profile_try(profile, recorded, path, source, err);
     if (ok && source->path[0] == '\0')
         ok = path_try(path, source, err);
     if (ok && source->path[0] == '\0' && search_path == NULL)
-        ok = folder_try("", 0, path, source, err);
+        ok = folder_try("", 0, plain, source, err);
     return ok;
+}
+
+bool source_init_below(struct source *source, struct text recorded, const char *search_path,
+                       struct err *err)
+{
+    char path[PATH_MAX], plain[PATH_MAX];
+    *source = (struct source){.bytes = NULL};
+    if (!paths_take(recorded, path, plain))
+        return true;
+    return search_path != NULL ? folders_try(search_path, plain, source, err)
+                               : folder_try("", 0, plain, source, err);
 }
 
 bool source_is_newer(const struct source *source, const struct profile *profile)

@@ -40,6 +40,11 @@ MUST_CHECK bool source_init(struct source *source, const struct profile *profile
                             struct text recorded, const char *search_path, struct err *err);
 void source_deinit(struct source *source); /* takes zeros */
 
+/* The same without the profile's text and without the path as it is: only what lies below one of the
+ * folders, or below the current one if `search_path` is NULL. ".." in `recorded` leads out of none. */
+MUST_CHECK bool source_init_below(struct source *source, struct text recorded,
+                                  const char *search_path, struct err *err);
+
 /* Whether it was changed after the run began, so that its lines may be others. */
 bool source_is_newer(const struct source *source, const struct profile *profile);
 

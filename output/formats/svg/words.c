@@ -10,6 +10,7 @@
 #include "text/xml_write.h"
 
 #define WEIGHT_BYTES 32
+#define MOST_NAME_BYTES 4096u /* each box has its own copy, and there may be 20 000 */
 #define ARROW " \u2192 "
 #define PLUS_MINUS "\u00b1 "
 #define BETWEEN " \u00b7 "
@@ -144,6 +145,19 @@ void svg_write_facts(const struct svg_words *words, struct sink *out)
 
 /* ---- of a box -------------------------------------------------------------------------------- */
 
+/* Up to MOST_NAME_BYTES of it, and a mark if that is not all. */
+static void write_name(struct text name, struct sink *out)
+{
+    struct text start = name;
+    if (name.length > MOST_NAME_BYTES) {
+        start.length = MOST_NAME_BYTES;
+        while (start.length > 0 && ((unsigned char)name.bytes[start.length] & 0xc0u) == 0x80u)
+            start.length--;
+    }
+    xml_text(out, start);
+    sink_text(out, start.length < name.length ? "\u2026" : "");
+}
+
 static void write_place(const struct profile *profile, const struct profile_function *function,
                         struct sink *out)
 {
@@ -151,13 +165,13 @@ static void write_place(const struct profile *profile, const struct profile_func
     struct text module = profile_text(profile, profile->modules[function->module].path);
     if (file.length > 0) {
         sink_text(out, "\n");
-        xml_text(out, file);
+        write_name(file, out);
         if (function->line != 0)
             sink_format(out, ":%" PRIu32, function->line);
     }
     if (module.length > 0) {
         sink_text(out, "\n");
-        xml_text(out, module);
+        write_name(module, out);
     }
 }
 
@@ -171,7 +185,7 @@ struct text svg_name_of(const struct svg_words *words, const struct svg_box *box
 void svg_write_title(const struct svg_words *words, const struct svg_box *box, struct sink *out)
 {
     const struct profile_function *function = &words->profile->functions[box->function];
-    xml_text(out, svg_name_of(words, box));
+    write_name(svg_name_of(words, box), out);
     sink_text(out, "\n");
     if (words->boxes->is_of_two) {
         write_change(words, box, out);

@@ -1,5 +1,6 @@
 """Writes .sprofile files as docs/formats/sprofile.md describes them, for tests that need to know every line and weight."""
 
+import os
 import struct
 import zlib
 
@@ -34,10 +35,11 @@ class Sprofile:
         profile.write("x.sprofile")
     """
 
-    def __init__(self, start_realtime_ns=0):
+    def __init__(self, start_realtime_ns=0, host=os.uname().nodename):
         self.rows = {name: {} for name in ("texts", "modules", "functions", "frames", "stacks")}
         self.samples = []
         self.start_realtime_ns = start_realtime_ns
+        self.host = host
 
     def id(self, table, row):
         """The number of a row, from 1; equal rows have one."""
@@ -60,10 +62,11 @@ class Sprofile:
 
     def write(self, path):
         scalars = (0, self.start_realtime_ns, 0, 1000000, 0, 1, self.text("cpu"), NANOSECONDS) + 6 * (0,)
+        metadata = [(self.text("host"), self.text(self.host))]
         texts = list(self.rows["texts"])
         blocks = [block("texts", 1, len(texts), b"\1" + column(map(len, texts)) + b"".join(texts))]
         tables = [("scalars", [scalars], 0)] + [(name, list(self.rows[name]), 1) for name in ("modules", "functions", "frames", "stacks")]
-        for name, rows, first in tables + [("samples", self.samples, 0)]:
+        for name, rows, first in tables + [("metadata", metadata, 0), ("samples", self.samples, 0)]:
             if rows:
                 content = bytes([len(rows[0])]) + b"".join(map(column, zip(*rows)))
                 blocks.append(block(name, first, len(rows), content))

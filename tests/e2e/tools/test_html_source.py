@@ -164,6 +164,61 @@ def what_is_left_out(_scratch):
 
 
 @case
+def not_for_the_asking(scratch):
+    """A profile is data from elsewhere, and a page is passed on: only source code is taken, and from whose machine it is not only
+    what lies below a folder that was chosen."""
+    os.makedirs("here/src")
+    for path in ("id_rsa", "app.env", "link.c", "here/src/a.c", "outside.c"):
+        if path != "link.c":
+            write(path, "secret\n")
+    os.symlink(os.path.abspath("id_rsa"), "link.c")
+
+    def said_of(host, *paths):
+        profile = Sprofile(host=host)
+        for path in paths:
+            profile.add([(profile.function("f", path, 1), 1)], MS)
+        profile.write("here/x.sprofile")
+        result = sampler("convert", "--embed-source", "x.sprofile", "-o", "y.sprofile", cwd="here")
+        check_equal(result.status, 0, "status (%s)" % result.stderr)
+        return result.stderr.removeprefix("sampler: source: ").rstrip()
+
+    us = os.uname().nodename
+    where = "(sampler convert --source-path DIR says where they are)"
+    foreign = "not below this folder " + where.replace("(", "(the profile is not of this machine; ")
+    within = lambda path: os.path.join(scratch, path)
+    check_equal(said_of(us, within("id_rsa"), within("app.env"), within("link.c"), "/proc/self/environ", "/usr/include/../../" + within("id_rsa")),
+                "0 files embedded; 5 not source code by name", "no source code")
+    check_equal(said_of(us, within("outside.c"), "/srv/src/a.c", "/srv/gone.c"), "2 files embedded; 1 not here " + where, "of this machine")
+    for host in ("other", ""):
+        check_equal(said_of(host, within("outside.c"), "/srv/build/../src/a.c", "src/../../outside.c", "../outside.c"),
+                    "1 file embedded; 3 " + foreign, "of another machine")
+    result = sampler("convert", "--embed-source", "--source-path", within("here"), "here/x.sprofile", "-o", "y.sprofile")
+    check_equal(result.stderr, "sampler: source: 1 file embedded; 3 not here " + where.replace("(", "(the profile is not of this machine; ") + "\n",
+                "in a folder that is named")
+
+
+@case
+def many_lines(_scratch):
+    """Of more lines than a page holds well the heaviest are shown; an address leads to any of them where there is text."""
+    profile = Sprofile()
+    f = profile.function("f", "a.c", 1)
+    for line in range(1, 12001):
+        profile.add([(f, line)], MS if line != 11000 else 5 * MS)
+    profile.write("x.sprofile")
+    with Browser() as browser:
+        browser.open(convert("x.sprofile"), "#view=source")
+        browser.settle()
+        shown = browser.evaluate("[...document.querySelectorAll('#source tbody tr')].map((row) => row.dataset.line)")
+        check_equal((len(shown), "11000" in shown), (5000, True), "rows, the heaviest among them")
+        write("a.c", numbered(12000))
+        embed()
+        browser.open(convert("embedded.sprofile"), "#view=source&file=a.c&line=11990")
+        browser.settle()
+        check_equal(browser.evaluate("document.querySelector('#source [data-line=\"11990\"] .text').textContent"), "line 11990;", "a line of little weight")
+        check_equal(browser.problems, [], "problems")
+
+
+@case
 def by_keyboard(_scratch):
     """From a box to its source, from line to line, to the callers of the function it is of."""
     made()

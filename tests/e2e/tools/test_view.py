@@ -84,6 +84,59 @@ def parts_and_pages(_scratch):
 
 
 @case
+def pages_from_elsewhere(scratch):
+    """What is not what we would write is not what a browser gets; its profile is, in a page of ours. Files that are none of ours stay."""
+    mine = env(BROWSER=browser(scratch), TMPDIR=scratch)
+    small_profile()
+    check_equal(sampler("view", "-q", "x.sprofile").status, 0, "status")
+    with open("x.html", "rb") as file:
+        page = file.read()
+    profile_at = page.index(b'application/octet-stream">') + 26
+    edits = {"before": b"<script>evil</script>" + page, "in": page[:profile_at] + b"</script><script>evil</script>" + page[profile_at:],
+             "after": page + b"<script>evil</script>", "policy": page.replace(b"default-src", b"default-SRC")}
+    for name, edited in edits.items():
+        with open(name + ".html", "wb") as file:
+            file.write(edited)
+        if name == "in":  # whose profile ends there
+            check(sampler("view", "-q", "--open", "in.html", env=mine).status != 0 and not os.path.exists(OPENED), "opened")
+            continue
+        result = sampler("view", "--open", name + ".html", env=mine)
+        path = result.stdout.decode().rstrip("\n")
+        check_equal((result.status, os.path.basename(path), path.startswith(scratch + "/sampler-")), (0, name + ".html", True), "status, path")
+        check("made anew" in result.stderr, "said: %s", result.stderr)
+        check_equal(opened(), ["file://" + path], "opened")
+        with open(path, "rb") as file:
+            check_equal(file.read(), page, "page")
+        with open(name + ".html", "rb") as file:
+            check_equal(file.read(), edited, "the page that was given")
+        os.remove(OPENED)
+    with open("x.html", "w", encoding="utf-8") as file:
+        file.write("<html>mine</html>")
+    check_one_line(sampler("view", "-q", "x.sprofile"), 2, "x.html", "no page by Sampler", "-o FILE")
+    with open("x.html", encoding="utf-8") as file:
+        check_equal(file.read(), "<html>mine</html>", "a file of the user's")
+    check_equal(sampler("view", "-q", "-o", "x.html", "x.sprofile").status, 0, "when it is named")
+    os.remove("x.html")
+    os.symlink("nowhere", "x.html")
+    check_one_line(sampler("view", "-q", "x.sprofile"), 2, "x.html", "-o FILE")
+
+
+@case
+def names_and_streams(_scratch):
+    """Of stdin, of a file whose name begins as an option does, and where stdout takes nothing."""
+    small_profile()
+    with open("x.sprofile", "rb") as file:
+        result = run([SAMPLER, "view", "-q", "-"], stdin=file)
+    check_equal((result.status, result.stdout), (0, b"stdin.html\n"), "of stdin")
+    os.rename("x.sprofile", "-x.sprofile")
+    result = sampler("view", "-q", "--", "-x.sprofile")
+    check_equal((result.status, result.stdout), (0, b"./-x.html\n"), "of a name like an option")
+    with open("/dev/full", "wb") as full:
+        result = subprocess.run([SAMPLER, "view", "-q", "./-x.sprofile"], stdout=full, stderr=subprocess.PIPE, check=False)
+    check(result.returncode == 1 and b"stdout" in result.stderr, "where nothing can be written: %r", result)
+
+
+@case
 def where_nothing_can_be_written(_scratch):
     """The page then goes to a folder of its own where temporary files go, which nobody else reads; of a failure nothing is left there."""
     if os.getuid() != 0 or shutil.which("setpriv") is None:
@@ -122,6 +175,12 @@ def the_browser_is_asked(scratch):
     failing = browser(scratch, "failing", "exit 3")
     result = sampler("view", "-q", "--open", "x.sprofile", cwd=folder, env=env(BROWSER=":".join(["/nowhere/at-all", failing, mine])))
     check_equal((result.status, opened()), (0, [url, url]), "the next one")
+    os.remove(OPENED)
+    for command, wanted in ((mine + " --new %s %s", "--new " + url + " %s"), (" " + mine + "  --app=%s", "--app=" + url), (mine + " -a -b", "-a -b " + url),
+                            (mine + " ;touch", ";touch " + url)):
+        check_equal(sampler("view", "-q", "--open", "x.sprofile", cwd=folder, env=env(BROWSER=command)).status, 0, command)
+        check_equal(opened(), [wanted], "words of the command")
+        os.remove(OPENED)
     check_one_line(sampler("view", "-q", "--open", "x.sprofile", cwd=folder, env=env(BROWSER=failing)), 1, "x.html", "failing", "BROWSER")
     check_one_line(sampler("view", "-q", "--open", "x.sprofile", cwd=folder, env=env(PATH=scratch)), 1, "x.html", "no display", "copy the file")
     desktop = browser(scratch, "xdg-open")

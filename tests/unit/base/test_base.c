@@ -1,8 +1,11 @@
 /* test_base.c - the promises of base/: cursor, intern, arena, sink. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "arena.h"
@@ -180,6 +183,84 @@ static void sink_file_appears_whole(void **state)
     assert_string_equal(err.file, other);
 }
 
+static bool is_proc_hidden;
+
+/* In place of libc's, also for the library that is tested. */
+int access(const char *path, int mode)
+{
+    if (is_proc_hidden && strncmp(path, "/proc/", 6) == 0)
+        errno = ENOENT;
+    return is_proc_hidden && strncmp(path, "/proc/", 6) == 0 ? -1
+                                                             : faccessat(AT_FDCWD, path, mode, 0);
+}
+
+static void write_file(const char *path, bool is_closed)
+{
+    struct err err = ERR_INIT;
+    struct sink *sink = NULL;
+    assert_true(sink_create_file(path, &sink, &err));
+    assert_true(sink_text(sink, "text"));
+    if (is_closed)
+        assert_true(sink_close(sink, &err));
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(lstat(path, &st), 0);
+    return st.st_mode;
+}
+
+/* Also where files without a name cannot be had. */
+static void sink_file_replaces(void **state)
+{
+    (void)state;
+    char template[] = "/tmp/sampler-test-XXXXXX";
+    char *folder = folder_make(template);
+    char path[64], link[64];
+    mode_t mask = umask(0022);
+    snprintf(path, sizeof path, "%s/out", folder);
+    snprintf(link, sizeof link, "%s/link", folder);
+    for (int round = 0; round < 2; round++) {
+        is_proc_hidden = round == 1;
+        write_file(path, true);
+        assert_int_equal(mode_of(path), S_IFREG | 0644);
+        assert_int_equal(chmod(path, 0600), 0);
+        assert_int_equal(symlink("out", link), 0);
+        write_file(path, true);
+        assert_int_equal(mode_of(path), S_IFREG | 0600);
+        write_file(link, true);
+        assert_int_equal(mode_of(link), S_IFREG | 0644);
+        assert_int_equal(unlink(path) | unlink(link), 0);
+    }
+    is_proc_hidden = false;
+    umask(mask);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void sink_of_who_is_killed_leaves_nothing(void **state)
+{
+    (void)state;
+    char template[] = "/tmp/sampler-test-XXXXXX";
+    char *folder = folder_make(template);
+    char path[64];
+    snprintf(path, sizeof path, "%s/out", folder);
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    bool has_nameless = fd >= 0;
+    if (has_nameless)
+        close(fd);
+    pid_t child = has_nameless ? fork() : 0;
+    if (has_nameless && child == 0) {
+        write_file(path, false);
+        _exit(0);
+    }
+    if (has_nameless)
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(rmdir(folder), 0);
+    if (!has_nameless)
+        skip();
+}
+
 static void sink_failure_is_sticky(void **state)
 {
     (void)state;
@@ -247,6 +328,8 @@ int main(void)
         cmocka_unit_test(arena_of_little_is_small),
         cmocka_unit_test(array_keeps_what_was_pushed),
         cmocka_unit_test(sink_file_appears_whole),
+        cmocka_unit_test(sink_file_replaces),
+        cmocka_unit_test(sink_of_who_is_killed_leaves_nothing),
         cmocka_unit_test(sink_failure_is_sticky),
         cmocka_unit_test(sink_buffer_grows),
         cmocka_unit_test(err_keeps_the_first_story),

@@ -2,6 +2,8 @@
  * e2e.test_html_source. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "alloc_fault.h"
@@ -15,12 +17,12 @@
 
 #define TEXT "int main(void)\n{\n}\n"
 
-static char path[] = "/tmp/test_embed.XXXXXX";
+static char path[] = "/tmp/test_embed.XXXXXX.c";
 
 static int file_make(void **state)
 {
     (void)state;
-    int fd = mkstemp(path);
+    int fd = mkstemps(path, 2);
     return fd < 0 || write(fd, TEXT, sizeof TEXT - 1) != sizeof TEXT - 1 || close(fd) != 0;
 }
 
@@ -45,7 +47,10 @@ static struct profile *profile_make(bool has_spans)
         .stack = profile_add_stack(builder, 0, profile_add_frame(builder, &frame))};
     const struct profile_bookmark bookmark = {.text = profile_add_cstring(builder, "here"),
                                               .time_ns = 3};
+    struct utsname here;
+    assert_int_equal(uname(&here), 0);
     profile_add_metadata(builder, "command", "app", 3);
+    profile_add_metadata(builder, "host", here.nodename, strlen(here.nodename));
     profile_add_bookmark(builder, &bookmark);
     if (has_spans) {
         span_add(builder, thread, "outer", 10, 90);

@@ -166,6 +166,8 @@ test("marks at round moments", () => {
                      {stepNs: 5e8, marks: [1.5e9, 2e9]});
     assert.equal(timeMarks({fromNs: 0, toNs: 3}, 1000, 100).stepNs, 1);
     assert.ok(timeMarks({fromNs: 0, toNs: 1e14}, 1200, 90).marks.length <= 13);
+    const far = 2 ** 60; // where a step of a nanosecond leads nowhere
+    assert.ok(timeMarks({fromNs: far, toNs: far + 512}, 1200, 90).marks.length <= 15);
     assert.deepEqual(
         [
             secondsText(2e9, 1e9), secondsText(2.5e9, 5e8), secondsText(1.23456e9, 1e6),

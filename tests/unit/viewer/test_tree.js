@@ -13,6 +13,7 @@ import {Profile, weighStacks} from "../../../output/formats/html/viewer/data/pro
 import {
     matchedWeight,
     searchFunctions,
+    searchNames,
     searchPattern
 } from "../../../output/formats/html/viewer/data/search.js";
 import {withSamplesOfSpans} from "../../../output/formats/html/viewer/data/spans.js";
@@ -114,6 +115,29 @@ test("search: the share counts a stack once; what is no expression is plain text
     assert.deepEqual(share("[unk"), [1, 3]);
     assert.notEqual(searchPattern("[unk").problem, "");
     assert.equal(searchPattern("").pattern, null);
+});
+
+test("search: an expression that could take for ever is plain text; a slow one ends", () => {
+    const endless = [
+        "(a+)+!", "(\\w+\\w+)+!", "(a|a)*b", "(a?a?){20}", "(?:x(y*)z)*", "((a)|b)+", "(?<n>a*)+",
+        "([)]a*)+", "(a\\)b*)+"
+    ];
+    for (const text of endless) {
+        const {pattern, problem} = searchPattern(text);
+        assert.match(problem, /for ever/, text);
+        assert.ok(pattern !== null && pattern.test("x" + text.toLowerCase()), text);
+    }
+    const safe = [
+        "(std::)+", "a+b+", "(a+)b", "(foo|bar)", "(foo|bar)?x", "[(*+)]+", "\\(a+\\)+",
+        "(?:ab){2,}", "(?=x)y*", "([*])+", "(\\+)+", "^(a|b)$"
+    ];
+    for (const text of safe)
+        assert.equal(searchPattern(text).problem, "", text);
+    const name = (i) => "f" + i;
+    assert.deepEqual(searchNames(1000, name, /^f99$/, 1e9).n, 1);
+    const late = searchNames(1000, name, /^f/, -1);
+    assert.deepEqual([late.n, late.matches.includes(1)], [0, false]);
+    assert.match(late.problem, /too long/);
 });
 
 test("boxes: place, what is too narrow is one box, what is out of sight none", async () => {

@@ -49,6 +49,10 @@ test("short names", () => {
     // What nothing closes is looked at a few times, not at each of twenty thousand places.
     for (const text of ["a<", "a(", "a{"])
         assert.equal(shortName(text.repeat(20000)), text.repeat(20000));
+    for (const [open, close] of ["<>", "()"]) {
+        const nested = open.repeat(100000) + close.repeat(100000);
+        assert.equal(shortName(nested), nested);
+    }
 });
 
 test("names in few columns", () => {

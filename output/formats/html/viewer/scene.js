@@ -198,13 +198,15 @@ export class SceneMaker {
         const {pattern, problem} = searchPattern(text);
         if (pattern === null)
             return {matches: null, matched: ""};
-        const {matches, n} = searchFunctions(this.profile, pattern);
+        const {matches, n, problem: late} = searchFunctions(this.profile, pattern);
         const {tree, weights} = layout, weight = matchedWeight(tree, weights, matches);
         const share =
             all === null
                 ? percent(weight, weighed.all)
                 : this.sharesOfTwo(weight, matchedWeight(tree, weights.sides.before, matches), all);
         const functions = n === 1 ? "1 function" : n + " functions";
+        if (late !== "")
+            return {matches, matched: late};
         return {matches, matched: share + " in " + functions + (problem && " (" + problem + ")")};
     }
 

@@ -1,6 +1,6 @@
 /* main.js - what can be done with the picture in a browser: it fills the window, a click zooms, names are
  * searched, and what the mouse points at is said below. Without this it is the same picture, at rest. */
-import {searchPattern} from "../../html/viewer/data/search.js";
+import {searchNames, searchPattern} from "../../html/viewer/data/search.js";
 import {percent} from "../../html/viewer/words/format.js";
 import {fitName} from "../../html/viewer/words/names.js";
 
@@ -172,15 +172,14 @@ class Picture {
     find()
     {
         const {pattern, problem} = searchPattern(this.search.input.value);
-        const matches = new Set(
-            pattern === null ? []
-                             : this.boxes.filter((box) => !box.isRoot && pattern.test(box.name)));
+        const names = this.boxes.map(({isRoot, name}) => isRoot ? "" : name);
+        const found =
+            searchNames(pattern === null ? 0 : names.length, (i) => names[i], pattern || /^/);
+        const matches = new Set(this.boxes.filter(({isRoot}, i) => !isRoot && found.matches[i]));
         for (const box of this.boxes)
             box.element.classList.toggle("faded", pattern !== null && !matches.has(box));
-        this.search.output.textContent =
-            pattern === null
-                ? ""
-                : percent(matchedShare(this.boxes, matches), 1) + " matched" + this.unsearched;
+        const share = percent(matchedShare(this.boxes, matches), 1) + " matched" + this.unsearched;
+        this.search.output.textContent = pattern === null ? "" : found.problem || share;
         this.search.output.title = problem;
     }
 }

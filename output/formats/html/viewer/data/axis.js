@@ -15,8 +15,10 @@ export function timeMarks({fromNs, toNs}, length, apart)
     const power = 10 ** Math.floor(Math.log10(least));
     const stepNs = power * (STEPS.find((step) => step * power >= least) || 10);
     const marks = [];
-    for (let at = Math.ceil(fromNs / stepNs); at * stepNs < toNs; at++)
-        marks.push(at * stepNs);
+    const first = Math.ceil(fromNs / stepNs), n = Math.ceil(length / apart) + 1;
+    for (let i = 0; i <= n && (first + i) * stepNs < toNs;
+         i++) // from 2^53 on, first + 1 may be first
+        marks.push((first + i) * stepNs);
     return {stepNs, marks};
 }
 

@@ -1,4 +1,13 @@
-/* search.js - functions whose name matches, and the share of the time they explain. */
+/* search.js - functions whose name matches, and the share of the time they explain.
+ *
+ * An expression comes from whoever typed it, or from the address of a link; some take for ever on an ordinary
+ * name, and nothing can stop one once it runs. So those that repeat what repeats are not run, and a search
+ * that takes too long ends between two names. */
+
+const MOST_MS = 2000;
+const NAMES_A_LOOK = 64; // at the clock
+const TAKES_TOO_LONG = "takes too long: not searched";
+const REPEATED = /[*+]|\{\d+(?:,\d*)?\}/y;
 
 /**
  * @param {string} text  a regular expression; capitals in it make it tell them from small letters
@@ -9,32 +18,89 @@ export function searchPattern(text)
 {
     if (text === "")
         return {pattern: null, problem: ""};
+    let why = "repeats what repeats, which can take for ever";
     try {
-        return {pattern: new RegExp(text, /[A-Z]/.test(text) ? "u" : "iu"), problem: ""};
+        const pattern = new RegExp(text, /[A-Z]/.test(text) ? "u" : "iu");
+        if (!repeatsRepetition(text))
+            return {pattern, problem: ""};
     } catch {
-        // Names are full of brackets: what is no expression is looked for as it stands.
+        why = "not a regular expression"; // names are full of brackets
     }
     return {
         pattern: new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "i"),
-        problem: "not a regular expression: searched as plain text"
+        problem: why + ": searched as plain text"
     };
 }
 
 /**
+ * Whether a group is repeated that can match the same text in several ways: "(a+)+", "(a|a)*", "(a?a?){9}".
+ * @param {string} text  a regular expression without errors
+ */
+function repeatsRepetition(text)
+{
+    const isVaried = [false]; // of each open group, what is around all first
+    for (let at = 0; at < text.length; at++) {
+        const char = text[at];
+        if (char === "\\") {
+            at++;
+        } else if (char === "[") {
+            at = classEnd(text, at);
+        } else if (char === "(") {
+            isVaried.push(false);
+            at += text[at + 1] === "?" ? 1 : 0; // which makes nothing optional
+        } else if (char === ")") {
+            const isInner = isVaried.pop() === true;
+            REPEATED.lastIndex = at + 1;
+            if (isInner && REPEATED.test(text))
+                return true;
+            isVaried[isVaried.length - 1] ||= isInner;
+        } else if ("*+?{|".includes(char)) {
+            isVaried[isVaried.length - 1] = true;
+        }
+    }
+    return false;
+}
+
+/** Offset of the bracket that closes "[a-z]". */
+function classEnd(text, open)
+{
+    let at = open + 1;
+    for (; at < text.length && text[at] !== "]"; at++)
+        at += text[at] === "\\" ? 1 : 0;
+    return at;
+}
+
+/**
+ * Which of `n` names match, in time.
+ * @param {number} n
+ * @param {(i: number) => string} nameOf
+ * @param {RegExp} pattern
+ * @param {number} [mostMs]
+ * @returns {{matches: Uint8Array, n: number, problem: string}}  1 where the name matches; with a problem: none
+ */
+export function searchNames(n, nameOf, pattern, mostMs = MOST_MS)
+{
+    const matches = new Uint8Array(n), startMs = performance.now();
+    let nMatches = 0;
+    for (let i = 0; i < n; i++) {
+        if (i % NAMES_A_LOOK === NAMES_A_LOOK - 1 && performance.now() - startMs > mostMs)
+            return {matches: new Uint8Array(n), n: 0, problem: TAKES_TOO_LONG};
+        if (pattern.test(nameOf(i))) {
+            matches[i] = 1;
+            nMatches++;
+        }
+    }
+    return {matches, n: nMatches, problem: ""};
+}
+
+/**
+ * By function.
  * @param {import("./profile.js").Profile} profile
  * @param {RegExp} pattern
- * @returns {{matches: Uint8Array, n: number}}  by function: 1 where the name matches
  */
 export function searchFunctions(profile, pattern)
 {
-    const matches = new Uint8Array(profile.functions.n);
-    let n = 0;
-    for (let fn = 0; fn < profile.functions.n; fn++)
-        if (pattern.test(profile.functionName(fn))) {
-            matches[fn] = 1;
-            n++;
-        }
-    return {matches, n};
+    return searchNames(profile.functions.n, (fn) => profile.functionName(fn), pattern);
 }
 
 /**

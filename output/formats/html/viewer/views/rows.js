@@ -41,3 +41,12 @@ export function listenToRows(body, {select, open, walked})
         event.preventDefault();
     });
 }
+
+/** At the end of a table; any number, which the arguments of one call could not be. */
+export function appendRows(body, rows)
+{
+    const all = document.createDocumentFragment();
+    for (const row of rows)
+        all.append(row);
+    body.append(all);
+}

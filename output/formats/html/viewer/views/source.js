@@ -1,16 +1,17 @@
 /* source.js - source files with the weight of each line, as sampler list shows them.
  *
  * The text is there if it was embedded (--embed-source); else lines are numbers. Of a file with
- * more lines than a page holds well, those far from any weight are left out. */
+ * more lines than a page holds well, those far from any weight are left out, then those of least weight. */
 import {functionsOfLines, linesOfFile, listFiles, weighLines} from "../data/lines.js";
 import {isOwn, plainPath} from "../data/path.js";
 import {percent} from "../words/format.js";
 
 import {make} from "./details.js";
-import {listenToRows} from "./rows.js";
+import {appendRows, listenToRows} from "./rows.js";
 
 const MOST_WHOLE = 5000; // lines
 const CONTEXT = 50;      // lines on each side, of longer ones
+const MOST_ROWS = 5000;
 const MOST_CHOICES = 500;
 
 export class SourceView {
@@ -102,21 +103,35 @@ export class SourceView {
             rows.push(this.makeRow(number, texts[number - 1] || ""));
             before = number;
         }
-        this.body.replaceChildren(...rows);
+        this.body.replaceChildren();
+        appendRows(this.body, rows);
     }
 
-    /** Lines to show, ascending. */
+    /** Lines to show, ascending: the heaviest and what is around them, as many as a page holds well. */
     numbersOf(nLines, line)
     {
-        const weighed =
-            [...this.ofFile].filter(([, id]) => this.sums.total[id] > 0).map(([number]) => number);
-        const wanted = new Set(weighed), within = nLines <= MOST_WHOLE ? nLines : CONTEXT;
-        if (line > 0)
-            weighed.push(line);
-        for (const number of weighed)
-            for (let near = Math.max(1, number - within); near <= Math.min(nLines, number + within);
-                 near++)
+        const {total} = this.sums, isWhole = nLines <= MOST_WHOLE;
+        const weighed = [...this.ofFile]
+                            .filter(([, id]) => total[id] > 0)
+                            .sort((a, b) => total[b[1]] - total[a[1]])
+                            .map(([number]) => number);
+        const wanted = new Set();
+        const addNear = (number, nBefore, nAfter) => {
+            const last = Math.min(nLines, number + nAfter);
+            for (let near = Math.max(1, number - nBefore); near <= last; near++)
                 wanted.add(near);
+        };
+        if (isWhole)
+            addNear(1, 0, nLines);
+        else if (line > 0)
+            addNear(line, CONTEXT, CONTEXT);
+        for (const number of weighed) {
+            if (wanted.size >= MOST_ROWS)
+                break;
+            wanted.add(number);
+            if (!isWhole)
+                addNear(number, CONTEXT, CONTEXT);
+        }
         return [...wanted].sort((a, b) => a - b);
     }
 

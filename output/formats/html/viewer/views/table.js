@@ -10,7 +10,7 @@ import {percent} from "../words/format.js";
 
 import {changeColor} from "./change_color.js";
 import {make} from "./details.js";
-import {listenToRows} from "./rows.js";
+import {appendRows, listenToRows} from "./rows.js";
 
 const FIRST_ROWS = 200; // then as many again, so that the browser lays out few times
 const OF_FUNCTION = [
@@ -113,7 +113,7 @@ export class FunctionTable {
         const n = Math.min(order.length, FIRST_ROWS + 2 * body.children.length);
         for (let i = body.children.length; i < n; i++)
             rows.push(this.makeRow(order[i], i));
-        body.append(...rows);
+        appendRows(body, rows);
     }
 
     makeRow(fn, index)

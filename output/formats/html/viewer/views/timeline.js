@@ -225,7 +225,8 @@ export class Timeline {
     largest(rows)
     {
         const {nGroups} = this.scene.activity;
-        return Math.max(1, ...rows.map(({thread}) => largestBin(this.bins.get(thread), nGroups)));
+        const largestOf = ({thread}) => largestBin(this.bins.get(thread), nGroups);
+        return rows.reduce((most, row) => Math.max(most, largestOf(row)), 1);
     }
 
     drawRow({context, ink, softInk, line, faded}, {thread, weight, top, isSelected})

@@ -88,11 +88,12 @@ export function shortName(name)
         const follows = isNameChar(before) || (before !== undefined && ")>}]".includes(before)) ||
                         isOperator; // operator+<char>(...)
         isOperator = false;
-        const isBracket = "<({".includes(char) && nUnclosed < MAX_UNCLOSED;
-        const end = isBracket ? groupEnd(name, at) : -1;
-        if (isBracket && end < 0)
+        const isGroup =
+            (char === "{" || (follows && "<(".includes(char))) && nUnclosed < MAX_UNCLOSED;
+        const end = isGroup ? groupEnd(name, at) : -1;
+        if (isGroup && end < 0)
             nUnclosed++;
-        if (end < 0 || (char !== "{" && !follows)) {
+        if (end < 0) {
             out += char;
             at++;
         } else if (char === "{") {
