@@ -199,8 +199,10 @@ struct capture_chunk {
  *                    (raw bytes), text path. May come twice for one id (same content) and in any
  *                    stream, but always before the first node that names it is committed in any
  *                    stream
- *   MODULE_IMAGE     varint id, varint offset, text bytes: a piece of a module that is no file
- *                    (vdso)
+ *   MODULE_IMAGE     varint id, varint offset, text bytes: a piece of an ELF file in place of the
+ *                    module's own, which is none (vdso), or at the end of the process had gone, was
+ *                    another, or may go soon: the whole file, or one made of its exported symbols
+ *                    and its .eh_frame. Pieces may be missing, and read as zeros
  *   NODE             varint parent, varint module << 1 | exact, varint offset. Nodes are numbered
  *                    1, 2, 3 ... in each stream in order of appearance; parent < node, 0 = this is
  *                    an outermost frame. offset = pc - bias of the module, or pc itself where

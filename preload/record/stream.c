@@ -12,7 +12,6 @@
 #define VARINT_MAX_BYTES 10u
 #define CHUNK_ROOM (CAPTURE_CHUNK_BYTES - sizeof(struct capture_chunk))
 #define TEXT_MAX_BYTES 8192u /* any record with one text fits a chunk */
-#define IMAGE_PIECE_BYTES 4096u
 
 /* A record being written; nobody reads it before record_end. */
 struct record {
@@ -230,28 +229,35 @@ bool stream_put_credit(struct stream *stream, uint64_t time_ns, uint64_t steps, 
     return put_weighted(stream, CAPTURE_SAMPLE_CREDIT, time_ns, steps, node);
 }
 
+/* any context */
+bool stream_put_image(struct stream *stream, uint32_t module_id, uint64_t offset, const void *bytes,
+                      size_t n_bytes)
+{
+    struct record record;
+    if (!record_begin(stream, CAPTURE_MODULE_IMAGE, 1 + 3 * VARINT_MAX_BYTES + n_bytes, &record))
+        return false;
+    record.at = put_varint(record.at, module_id);
+    record.at = put_varint(record.at, offset);
+    record.at = put_text(record.at, bytes, n_bytes);
+    return record_end(&record);
+}
+
 /* The image of the vdso, as it is mapped: up to a page a record. any context */
-SIGNAL_SAFE static bool put_image(struct stream *stream, const struct module *module)
+SIGNAL_SAFE static bool put_vdso(struct stream *stream, const struct module *module)
 {
     uint64_t n_bytes = module->end - module->start;
-    for (uint64_t offset = 0; offset < n_bytes; offset += IMAGE_PIECE_BYTES) {
-        struct record record;
+    bool is_put = true;
+    for (uint64_t offset = 0; is_put && offset < n_bytes; offset += STREAM_IMAGE_PIECE_BYTES) {
         uint64_t left = n_bytes - offset;
-        size_t piece = left < IMAGE_PIECE_BYTES ? (size_t)left : IMAGE_PIECE_BYTES;
-        if (!record_begin(stream, CAPTURE_MODULE_IMAGE, 1 + 3 * VARINT_MAX_BYTES + piece, &record))
-            return false;
-        record.at = put_varint(record.at, module->id);
-        record.at = put_varint(record.at, offset);
-        /* NOLINTNEXTLINE(performance-no-int-to-ptr): where the module is mapped */
-        const void *bytes = (const void *)(uintptr_t)(module->start + offset);
-        record.at = put_text(record.at, bytes, piece);
-        record_end(&record);
+        size_t piece = left < STREAM_IMAGE_PIECE_BYTES ? (size_t)left : STREAM_IMAGE_PIECE_BYTES;
+        is_put = stream_put_image(stream, module->id, offset,
+                                  address_pointer(module->start + offset), piece);
     }
-    return true;
+    return is_put;
 }
 
 /* any context */
-bool stream_put_module(struct stream *stream, const struct module *module)
+bool stream_put_module(struct stream *stream, struct module *module)
 {
     struct record record;
     struct stat file = {0};
@@ -260,6 +266,8 @@ bool stream_put_module(struct stream *stream, const struct module *module)
     /* By path, as a reader will look: this states which file should be found there. */
     if (is_image || os_stat(module->path, &file) != 0)
         file = (struct stat){0};
+    __atomic_store_n(&module->file_dev, file.st_dev, __ATOMIC_RELAXED);
+    __atomic_store_n(&module->file_ino, file.st_ino, __ATOMIC_RELAXED);
     size_t max_bytes = 1 + 11 * VARINT_MAX_BYTES + module->build_id_bytes + path_length;
     if (!record_begin(stream, CAPTURE_MODULE, max_bytes, &record))
         return false;
@@ -271,7 +279,7 @@ bool stream_put_module(struct stream *stream, const struct module *module)
     record.at = put_text(record.at, module->build_id, module->build_id_bytes);
     record.at = put_text(record.at, module->path, path_length);
     record_end(&record);
-    return !is_image || put_image(stream, module);
+    return !is_image || put_vdso(stream, module);
 }
 
 /* any context */

@@ -22,6 +22,8 @@
 #include "sys/context.h"
 #include "unwind/modules.h"
 
+#define STREAM_IMAGE_PIECE_BYTES 4096u
+
 struct stream {
     struct recording *recording; /* kept */
     struct capture_chunk *chunk; /* being filled; NULL before the first record */
@@ -69,9 +71,12 @@ SIGNAL_SAFE bool stream_put_sample(struct stream *stream, uint64_t time_ns, uint
 SIGNAL_SAFE bool stream_put_credit(struct stream *stream, uint64_t time_ns, uint64_t steps,
                                    uint32_t node);
 
-/* The module (and the image of one that is no file); notes on the process, whose value need not end
+/* The module, whose file it looks at (and the image of the vdso, which is none); a piece of another
+ * module's image, at most STREAM_IMAGE_PIECE_BYTES; notes on the process, whose value need not end
  * in a NUL. */
-SIGNAL_SAFE bool stream_put_module(struct stream *stream, const struct module *module);
+SIGNAL_SAFE bool stream_put_module(struct stream *stream, struct module *module);
+SIGNAL_SAFE bool stream_put_image(struct stream *stream, uint32_t module_id, uint64_t offset,
+                                  const void *bytes, size_t n_bytes);
 SIGNAL_SAFE bool stream_put_info(struct stream *stream, const char *key, const char *value,
                                  size_t n_bytes);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "record/module_images.h"
 #include "state/run.h"
 #include "sys/line.h"
 #include "sys/os.h"
@@ -337,6 +338,8 @@ SIGNAL_SAFE static uint64_t end_records(struct thread *thread, bool mine, uint64
     if (mine) {
         if (children_are_waiting())
             children_write(thread);
+        if (session_phase() == SESSION_ENDED)
+            module_images_put(&thread->stream);
         cpu_ns = put_own(thread, cpu_ns);
         if (session.settings.measure == SETTINGS_WALL)
             settle_at(thread, true, cpu_ns);

@@ -79,6 +79,12 @@ struct module *modules_get(uint32_t id)
     return &tables->modules[id];
 }
 
+uint32_t modules_count(void)
+{
+    uint32_t n = atomic_load_explicit(&n_modules, memory_order_acquire);
+    return n < MODULES_MAX ? n : MODULES_MAX;
+}
+
 bool modules_init(void)
 {
     if (tables != NULL)
@@ -374,4 +380,19 @@ struct module *modules_find(uint64_t pc)
         return NULL;
     module = index_find(&found, current, &now, path_address, &slot);
     return module != NULL ? module : module_add(&found, current, &now, path_address);
+}
+
+uint64_t modules_dynamic(const struct module *module)
+{
+    struct dl_find_object found;
+    struct link_map map;
+    uint64_t code = 0;
+    for (uint64_t i = 0; i < module->segments.n && code == 0; i++)
+        if ((module->segments.segment[i].flags & SEGMENT_EXECUTE) != 0)
+            code = module->segments.segment[i].start;
+    if (code == 0 || modules_find(code) != module ||
+        _dl_find_object(address_pointer(code), &found) != 0 ||
+        !memory_copy(&map, (uint64_t)found.dlfo_link_map, sizeof map))
+        return 0;
+    return (uint64_t)map.l_ld;
 }

@@ -35,6 +35,8 @@ struct module {
                          in; "" when there is no room for paths any more */
     uint32_t build_id_bytes; /* 0..MODULE_BUILD_ID_MAX */
     uint32_t recorded; /* 0 or 1, atomic: a MODULE record for it is committed (threads/sample.c) */
+    uint64_t file_dev; /* of what the path led to when it was recorded, 0 = nothing; atomic */
+    uint64_t file_ino;
     uint8_t build_id[MODULE_BUILD_ID_MAX];
     struct segments segments; /* what of it may be read and run; none where its header is hidden */
 };
@@ -51,6 +53,12 @@ const char *modules_main_path(void);
 
 /* By id; 1 <= id, and modules_find has returned it. */
 SIGNAL_SAFE struct module *modules_get(uint32_t id);
+
+/* The largest id so far; not each up to it was returned by modules_find. */
+SIGNAL_SAFE uint32_t modules_count(void);
+
+/* Where its dynamic section is; 0 if it is not loaded any more. */
+SIGNAL_SAFE uint64_t modules_dynamic(const struct module *module);
 
 /* The current generation, and the step to the next: a module may have been unloaded. */
 SIGNAL_SAFE uint64_t modules_generation(void);

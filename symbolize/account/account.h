@@ -33,7 +33,7 @@ struct account_module {
     const char *path;
     const char *problem; /* "" if there is none                        */
     enum module_source source;
-    bool is_image;        /* the vdso: its exported names are all it has */
+    bool is_vdso;         /* its exported names are all it has           */
     bool is_made;         /* no file, but what the program made as it ran   */
     uint64_t self_ns;     /* weight with this module's code as leaf      */
     uint64_t nameless_ns; /* of it, in functions without a name          */

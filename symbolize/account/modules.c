@@ -6,7 +6,7 @@
 
 bool account_module_lacks(const struct account_module *module)
 {
-    return !module->is_made && module->source < (module->is_image ? MODULE_DYNSYM : MODULE_DWARF);
+    return !module->is_made && module->source < (module->is_vdso ? MODULE_DYNSYM : MODULE_DWARF);
 }
 
 const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes)

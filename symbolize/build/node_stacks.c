@@ -450,7 +450,7 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             .self_ns = target->self_ns,
             .nameless_ns = target->nameless_ns,
             .n_together = target->n_together,
-            .is_image = target->job.module->image.length != 0,
+            .is_vdso = (target->job.module->flags & CAPTURE_MODULE_VDSO) != 0,
             .build_id = build_id_text(account, target->job.module->build_id),
         };
         if (module.path == NULL || module.problem == NULL || module.build_id == NULL ||

@@ -168,8 +168,9 @@ static bool lines_find(struct owner *owner, const struct recording_module *modul
 static bool files_open(struct reading *reading, const struct code_options *options, struct err *err)
 {
     const struct recording_module *module = reading->module;
+    struct err instead = ERR_INIT;
     char path[PATH_MAX];
-    if (!module_file_open(module, &reading->file, err))
+    if (!module_file_open(module, &reading->file, &instead, err))
         return false;
     if (reading->file == NULL)
         return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "its code is in no file");

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "capture.h"
+
 static bool is_the_one(const struct recording_module *module, const struct elf_file *file)
 {
     struct text build_id = elf_file_build_id(file);
@@ -25,14 +27,19 @@ static bool image_open(const struct recording_module *module, struct elf_file **
                     err_describe(&why, text, sizeof text));
 }
 
-bool module_file_open(const struct recording_module *module, struct elf_file **out, struct err *err)
+/* A descriptor of the program that ran is another file here, or none. */
+static bool is_descriptor(struct text path)
+{
+    return text_starts(path, "/proc/") && memmem(path.bytes, path.length, "/fd/", 4) != NULL;
+}
+
+static bool path_open(const struct recording_module *module, struct elf_file **out, struct err *err)
 {
     struct elf_file *file;
-    if (module->image.length != 0)
-        return image_open(module, out, err);
-    if (memchr(module->path.bytes, 0, module->path.length) != NULL) {
-        *out = NULL; /* no path */
-        return true;
+    if (is_descriptor(module->path)) {
+        err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
+                 "a file without a name, gone with the program");
+        return err_name_file(err, module->path.bytes);
     }
     if (!elf_file_open(module->path.bytes, &file, err))
         return false;
@@ -45,4 +52,17 @@ bool module_file_open(const struct recording_module *module, struct elf_file **o
     }
     *out = file;
     return true;
+}
+
+bool module_file_open(const struct recording_module *module, struct elf_file **out,
+                      struct err *instead, struct err *err)
+{
+    *out = NULL;
+    if (module->image.length != 0 && (module->flags & CAPTURE_MODULE_VDSO) != 0)
+        return image_open(module, out, err);
+    if (memchr(module->path.bytes, 0, module->path.length) != NULL)
+        return true; /* no path */
+    if (module->image.length == 0)
+        return path_open(module, out, err);
+    return path_open(module, out, instead) || image_open(module, out, err);
 }

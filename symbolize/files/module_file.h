@@ -9,10 +9,11 @@
 #include "files/elf_file.h"
 #include "recording/recording.h"
 
-/* Proven by the build id, by what the system says of the file where there is none, and taken as it is
- * where nothing is known. The image in the recording comes first. *out is NULL, without an error, where
- * the path is none. */
+/* Proven by the build id, by what the system says of the file where there is none, and taken as it
+ * is where nothing is known. The image in the recording stands for the vdso, and for a file that
+ * cannot be had any more: what the program exports, at least; `instead` says why then, and nothing
+ * otherwise. *out is NULL, without an error, where the path is none. */
 MUST_CHECK bool module_file_open(const struct recording_module *module, struct elf_file **out,
-                                 struct err *err);
+                                 struct err *instead, struct err *err);
 
 #endif

@@ -40,6 +40,7 @@ struct work {
     size_t n;
     /* The module itself, NULL if it is not available or not the one that ran. */
     struct elf_file *file;
+    struct err instead;     /* why it is what the recording kept */
     struct elf_file *debug; /* its debug file, NULL if there is none */
     struct elf_file *alt;   /* what dwz moved out of it   */
     struct code_ranges ranges;
@@ -74,7 +75,7 @@ static void file_open(struct work *work)
 {
     struct err err = ERR_INIT;
     char text[400];
-    if (!module_file_open(work->module, &work->file, &err))
+    if (!module_file_open(work->module, &work->file, &work->instead, &err))
         problem_set(work, "%s", err_describe(&err, text, sizeof text));
 }
 
@@ -315,6 +316,17 @@ static void symbols_read(struct work *work)
 
 /* ---- all together ---- */
 
+static void missing_tell(struct work *work)
+{
+    char text[400];
+    if (work->owner->symbols.source == MODULE_DWARF)
+        return;
+    if (work->instead.code != ERR_NONE)
+        problem_set(work, "%s; the recording kept the names that it exports",
+                    err_describe(&work->instead, text, sizeof text));
+    problem_set(work, "%s", MODULE_PROBLEM_NO_DEBUG);
+}
+
 static struct owner *owner_create(void)
 {
     struct owner *owner = calloc(1, sizeof *owner);
@@ -365,8 +377,7 @@ bool module_symbolize(const struct recording_module *module, const struct symbol
     dwarf_read(&work);
     symbols_read(&work);
     exported_names_use(&work);
-    if (owner->symbols.source < MODULE_DWARF)
-        problem_set(&work, "%s", MODULE_PROBLEM_NO_DEBUG);
+    missing_tell(&work);
     code_ranges_deinit(&work.ranges);
     elf_file_close(work.alt);
     elf_file_close(work.debug);

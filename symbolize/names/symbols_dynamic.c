@@ -1,9 +1,10 @@
 /* symbols_dynamic.c - the exported symbols of a file without section headers, found as the dynamic
  * linker finds them: PT_DYNAMIC -> DT_SYMTAB, DT_STRTAB.
  *
- * Needed for the vdso (its section headers lie after what its segment maps) and for files whose
- * section headers were stripped. Nothing states the number of symbols; every linker puts the names
- * after the symbols, so the table ends at the latest where they begin. */
+ * Needed for the vdso (its section headers lie after what its segment maps), for images of modules
+ * whose file has gone, and for files whose section headers were stripped. Nothing states the number
+ * of symbols; every linker puts the names after the symbols, so the table ends at the latest where
+ * they begin. */
 #include <string.h>
 
 #include "names/symbols.h"
@@ -16,15 +17,15 @@ struct dynamic {
 };
 
 /* Where `vaddr` lies in the file and how many bytes of its segment follow; false if nowhere. */
-static bool vaddr_locate(const struct dynamic *dynamic, uint64_t vaddr, uint32_t flags,
-                         uint64_t *file_off, uint64_t *n_bytes)
+static bool vaddr_locate(const struct dynamic *dynamic, uint64_t vaddr, uint64_t *file_off,
+                         uint64_t *n_bytes)
 {
     for (size_t i = 0; i < dynamic->n_segments && i <= INT32_MAX; i++) {
         GElf_Phdr segment;
         if (gelf_getphdr(dynamic->file->elf, (int)i, &segment) == NULL)
             return false;
-        if (segment.p_type != PT_LOAD || (segment.p_flags & flags) != flags ||
-            vaddr < segment.p_vaddr || vaddr - segment.p_vaddr >= segment.p_filesz)
+        if (segment.p_type != PT_LOAD || vaddr < segment.p_vaddr ||
+            vaddr - segment.p_vaddr >= segment.p_filesz)
             continue;
         uint64_t inside = vaddr - segment.p_vaddr;
         if (segment.p_offset > dynamic->size_bytes ||
@@ -36,6 +37,21 @@ static bool vaddr_locate(const struct dynamic *dynamic, uint64_t vaddr, uint32_t
         return true;
     }
     return false;
+}
+
+/* Bytes from `vaddr` to the end of the code it is in, which need not be in the file (it is not in an
+ * image that capture made); 0 if it is in none. */
+static uint64_t code_left(const struct dynamic *dynamic, uint64_t vaddr)
+{
+    for (size_t i = 0; i < dynamic->n_segments && i <= INT32_MAX; i++) {
+        GElf_Phdr segment;
+        if (gelf_getphdr(dynamic->file->elf, (int)i, &segment) == NULL)
+            return 0;
+        if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
+            vaddr >= segment.p_vaddr && vaddr - segment.p_vaddr < segment.p_memsz)
+            return segment.p_memsz - (vaddr - segment.p_vaddr);
+    }
+    return 0;
 }
 
 /* The values of DT_SYMTAB and DT_STRTAB, 0 where there is none. */
@@ -64,11 +80,9 @@ static bool symbol_add(struct symbols *symbols, const struct dynamic *dynamic, c
                        const char *names, uint64_t names_bytes)
 {
     unsigned type = ELF64_ST_TYPE(raw->st_info);
-    uint64_t code_off;
-    uint64_t code_bytes;
+    uint64_t code_bytes = code_left(dynamic, raw->st_value);
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || raw->st_shndx == SHN_UNDEF ||
-        raw->st_name >= names_bytes ||
-        !vaddr_locate(dynamic, raw->st_value, PF_X, &code_off, &code_bytes))
+        raw->st_name >= names_bytes || code_bytes == 0)
         return true;
     const char *name = names + raw->st_name;
     uint64_t room = names_bytes - raw->st_name;
@@ -102,8 +116,8 @@ bool symbols_add_dynamic(struct symbols *symbols, const struct elf_file *file)
         return true;
     tables_find(&dynamic, &symtab, &strtab);
     if (symtab == 0 || strtab <= symtab ||
-        !vaddr_locate(&dynamic, symtab, 0, &symbols_off, &symbols_bytes) ||
-        !vaddr_locate(&dynamic, strtab, 0, &names_off, &names_bytes))
+        !vaddr_locate(&dynamic, symtab, &symbols_off, &symbols_bytes) ||
+        !vaddr_locate(&dynamic, strtab, &names_off, &names_bytes))
         return true;
     uint64_t n =
         (strtab - symtab < symbols_bytes ? strtab - symtab : symbols_bytes) / sizeof(Elf64_Sym);

@@ -12,9 +12,10 @@
 #include "saturated.h"
 #include "text.h"
 
-/* A module's image is code of the kernel's vdso: a few pages. */
-#define IMAGE_MAX_BYTES ((uint64_t)1 << 20)
-#define IMAGE_MAX_PIECES 4096u
+/* Capture writes up to 16 MiB a module and 64 MiB in all, in pieces of 4 KiB. */
+#define IMAGE_MAX_BYTES ((uint64_t)32 << 20)
+#define IMAGES_MAX_BYTES ((uint64_t)128 << 20)
+#define IMAGE_MAX_PIECES 65536u
 
 /* Far above what a process has (capture stops at 4096); keeps the search below linear in practice.
  */
@@ -440,28 +441,48 @@ static void nodes_bind(struct reader *reader, const struct module_index *sorted)
                     n_unknown);
 }
 
+static int piece_compare(const void *left, const void *right)
+{
+    const struct image_piece *a = left, *b = right;
+    return (a->module_id > b->module_id) - (a->module_id < b->module_id);
+}
+
 /* The pieces of one image, which may come in any order; holes are zero. */
-static void image_build(struct reader *reader, struct recording_module *module)
+static void image_build(struct reader *reader, struct recording_module *module,
+                        const struct image_piece *pieces, size_t n, uint64_t *all_bytes)
 {
     uint64_t size_bytes = 0;
-    for (size_t i = 0; i < reader->tables->images.n; i++) {
-        const struct image_piece *piece = &reader->tables->images.items[i];
-        if (piece->module_id == module->id && piece->offset + piece->bytes.length > size_bytes)
-            size_bytes = piece->offset + piece->bytes.length;
-    }
-    if (size_bytes == 0)
+    for (size_t i = 0; i < n; i++)
+        if (pieces[i].offset + pieces[i].bytes.length > size_bytes)
+            size_bytes = pieces[i].offset + pieces[i].bytes.length;
+    if (size_bytes == 0 || size_bytes > IMAGES_MAX_BYTES - *all_bytes)
         return;
+    *all_bytes += size_bytes;
     char *image = arena_alloc(reader->arena, size_bytes);
     if (image == NULL) {
         reader->no_memory = true;
         return;
     }
-    for (size_t i = 0; i < reader->tables->images.n; i++) {
-        const struct image_piece *piece = &reader->tables->images.items[i];
-        if (piece->module_id == module->id)
-            memcpy(image + piece->offset, piece->bytes.bytes, piece->bytes.length);
-    }
+    for (size_t i = 0; i < n; i++)
+        memcpy(image + pieces[i].offset, pieces[i].bytes.bytes, pieces[i].bytes.length);
     module->image = (struct text){image, size_bytes};
+}
+
+static void images_build(struct reader *reader, const struct module_index *sorted)
+{
+    struct images *images = &reader->tables->images;
+    struct modules *modules = &reader->tables->modules;
+    uint64_t all_bytes = 0;
+    if (images->n > 1)
+        qsort(images->items, images->n, sizeof(struct image_piece), piece_compare);
+    for (size_t i = 0, n = 0; i < images->n; i += n) {
+        const struct image_piece *pieces = &images->items[i];
+        for (n = 1; i + n < images->n && pieces[n].module_id == pieces->module_id; n++)
+            continue;
+        uint32_t found = module_find(sorted, modules->n, pieces->module_id);
+        if (found != 0)
+            image_build(reader, &modules->items[found - 1], pieces, n, &all_bytes);
+    }
 }
 
 static int pause_compare(const void *left, const void *right)
@@ -492,9 +513,5 @@ void records_finish(struct reader *reader)
     if (reader->tables->modules.n > 1)
         qsort(sorted, reader->tables->modules.n, sizeof *sorted, module_index_compare);
     nodes_bind(reader, sorted);
-    for (size_t i = 0; i < reader->tables->modules.n && reader->tables->images.n != 0; i++) {
-        struct recording_module *module = &reader->tables->modules.items[i];
-        if (module->flags & CAPTURE_MODULE_VDSO)
-            image_build(reader, module);
-    }
+    images_build(reader, sorted);
 }

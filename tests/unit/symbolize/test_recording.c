@@ -388,6 +388,33 @@ static void images_are_put_together(void **state)
     builder_deinit(&b);
 }
 
+/* Five images of 32 MiB, each by its last byte: four are as much as a recording may ask for. */
+static void images_have_bounds(void **state)
+{
+    (void)state;
+    struct recording_builder b;
+    builder_init(&b);
+    builder_chunk(&b, 0, 0);
+    for (uint32_t id = 1; id <= 5; id++) {
+        struct builder_module module = libm;
+        module.id = id;
+        builder_module(&b, &module);
+        builder_byte(&b, CAPTURE_MODULE_IMAGE);
+        builder_varint(&b, id);
+        builder_varint(&b, ((uint64_t)32 << 20) - 1);
+        builder_text(&b, "x", 1);
+    }
+    builder_byte(&b, CAPTURE_MODULE_IMAGE);
+    builder_varint(&b, 9); /* of no module */
+    builder_varint(&b, 0);
+    builder_text(&b, "x", 1);
+    struct recording *recording = read_built(&b);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(recording->modules[i].image.length, i < 4 ? (uint64_t)32 << 20 : 0);
+    recording_destroy(recording);
+    builder_deinit(&b);
+}
+
 static void files_are_read_like_bytes(void **state)
 {
     (void)state;
@@ -426,6 +453,7 @@ int main(void)
         cmocka_unit_test(damage_that_can_be_passed_is),
         cmocka_unit_test(modules_may_repeat_but_not_differ),
         cmocka_unit_test(images_are_put_together),
+        cmocka_unit_test(images_have_bounds),
         cmocka_unit_test(files_are_read_like_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
