@@ -6,6 +6,7 @@
 
 #include "list/command.h"
 #include "number.h"
+#include "report/symbol_sources.h"
 #include "select/match.h"
 #include "select/select.h"
 #include "view/rows_by.h"
@@ -169,13 +170,12 @@ static bool print_with_code(struct list *list, struct err *err)
     }
     for (size_t i = 0; i < list->n_shown; i++)
         is_shown[list->meant[i]->key.id] = 1;
-    struct symbol_cache *cache =
-        options_flag(list->options, OPTION_NO_CACHE) ? NULL : symbol_cache_open(CACHE_LIMIT_BYTES);
+    struct symbol_sources sources = symbol_sources_open(list->options);
     const struct code_options options = {.is_intel = options_flag(list->options, OPTION_INTEL),
-                                         .sources = {.cache = cache}};
+                                         .sources = sources};
     bool ok = list_code_init(&list->code, profile, is_shown, &options, err) &&
               (list->n_shown == 0 || has_any_code(list, err)) && print(list, err);
-    symbol_cache_close(cache);
+    symbol_sources_close(&sources);
     list_code_deinit(&list->code);
     free(is_shown);
     return ok;

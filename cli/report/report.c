@@ -23,6 +23,7 @@
 #include "report/next_command.h"
 #include "report/progress.h"
 #include "report/save.h"
+#include "report/symbol_sources.h"
 #include "source/embed.h"
 
 #define MAX_WARNING_LINES 3
@@ -33,8 +34,8 @@ struct report {
     struct recordings recordings; /* those that could be read; write_split sorts them */
     uint64_t main_pid;            /* whose file keeps its name; 0: nobody's       */
     struct account account;
-    struct symbol_cache *cache; /* NULL: not wanted, or none to be had            */
-    char wrote[1024];           /* "a.folded, b.folded"                          */
+    struct symbol_sources sources;
+    char wrote[1024]; /* "a.folded, b.folded"                          */
     size_t wrote_length;
     size_t n_wrote;
     const struct format *writing; /* the format that is being written             */
@@ -181,21 +182,16 @@ static void tell_missing(const struct report *report)
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-static struct symbol_cache *cache_open(const struct options *options)
+static struct build_options build_options_from(const struct report *report, uint64_t cpu_ns)
 {
-    return options_flag(options, OPTION_NO_CACHE) ? NULL : symbol_cache_open(CACHE_LIMIT_BYTES);
-}
-
-static struct build_options build_options_from(const struct options *options,
-                                               struct symbol_cache *cache, uint64_t cpu_ns)
-{
+    const struct options *options = report->request->options;
     enum names_mode names = NAMES_FULL;
     if (options_is(options, OPTION_NAMES, "short"))
         names = NAMES_SHORT;
     else if (options_is(options, OPTION_NAMES, "raw"))
         names = NAMES_RAW;
     return (struct build_options){.names = names,
-                                  .sources = {.cache = cache},
+                                  .sources = report->sources,
                                   .run_cpu_ns = cpu_ns,
                                   .own_cost = options_flag(options, OPTION_OWN_COST),
                                   .no_inlines = options_flag(options, OPTION_NO_INLINES)};
@@ -226,8 +222,7 @@ static bool build_profile(const struct report *report, struct recording *const *
         return err_fail_memory(err);
     for (size_t i = 0; i < n; i++)
         borrowed[i] = recordings[i];
-    struct build_options build_options =
-        build_options_from(report->request->options, report->cache, cpu_ns);
+    struct build_options build_options = build_options_from(report, cpu_ns);
     struct progress *progress = progress_start("symbolizing", NULL);
     bool ok = profile_build(borrowed, n, &build_options, out, account, err);
     progress_stop(progress);
@@ -249,10 +244,10 @@ bool recordings_load_profile(const struct options *options, char *const *paths, 
     if (ok && !account_init(&report.account))
         ok = err_fail_memory(err);
     if (ok) {
-        report.cache = cache_open(options);
+        report.sources = symbol_sources_open(options);
         ok = build_profile(&report, report.recordings.items, report.recordings.n, 0, out,
                            &report.account, err);
-        symbol_cache_close(report.cache);
+        symbol_sources_close(&report.sources);
         if (ok)
             tell_missing(&report);
         account_deinit(&report.account);
@@ -450,7 +445,7 @@ bool report_write(const struct report_request *request, struct err *err)
         tell_running(&report);
         if (report.recordings.n == 0)
             fprintf(stderr, "sampler: nothing was recorded\n");
-        report.cache = cache_open(request->options);
+        report.sources = symbol_sources_open(request->options);
         bool split = options_is(request->options, OPTION_PROCESSES, "split");
         ok = split ? write_split(&report, err) : write_merged(&report, err);
     }
@@ -463,7 +458,7 @@ bool report_write(const struct report_request *request, struct err *err)
         ok = account_out_write(&report.account, request->options, err);
     if (ok)
         open_page(&report);
-    symbol_cache_close(report.cache); /* after all that somebody waits for */
+    symbol_sources_close(&report.sources);
     recordings_destroy(&report.recordings);
     account_deinit(&report.account);
     return ok;

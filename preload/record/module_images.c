@@ -33,12 +33,12 @@ struct part {
 };
 
 /* An ELF file made of what is mapped. */
-struct stub {
+struct outline {
     const struct module *module;
     struct part symbols; /* .dynsym to the end of .dynstr   */
     struct part frames;  /* .eh_frame_hdr and .eh_frame     */
     uint64_t symtab, strtab, n_strtab_bytes;
-    struct stub_head {
+    struct outline_head {
         Elf64_Ehdr header;
         Elf64_Phdr segments[SEGMENTS_MAX + N_PARTS + 2];
         Elf64_Dyn dynamic[4];
@@ -48,7 +48,7 @@ struct stub {
 /* Of the one caller that comes first. */
 static bool is_begun; /* atomic */
 static uint8_t piece[STREAM_IMAGE_PIECE_BYTES];
-static struct stub stub;
+static struct outline outline;
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
@@ -186,45 +186,45 @@ SIGNAL_SAFE static uint64_t address_of(const struct module *module, uint64_t val
 /* EXIT */
 SIGNAL_SAFE static void find_symbols(void)
 {
-    const struct module *module = stub.module;
+    const struct module *module = outline.module;
     uint64_t dynamic = modules_dynamic(module);
-    stub.symtab = stub.strtab = stub.n_strtab_bytes = 0;
-    stub.symbols = (struct part){0, 0};
+    outline.symtab = outline.strtab = outline.n_strtab_bytes = 0;
+    outline.symbols = (struct part){0, 0};
     for (unsigned i = 0; dynamic != 0 && i < DYNAMIC_MAX; i++) {
         Elf64_Dyn entry;
         if (!memory_copy(&entry, dynamic + i * sizeof entry, sizeof entry) ||
             entry.d_tag == DT_NULL)
             break;
         if (entry.d_tag == DT_SYMTAB)
-            stub.symtab = address_of(module, entry.d_un.d_ptr);
+            outline.symtab = address_of(module, entry.d_un.d_ptr);
         else if (entry.d_tag == DT_STRTAB)
-            stub.strtab = address_of(module, entry.d_un.d_ptr);
+            outline.strtab = address_of(module, entry.d_un.d_ptr);
         else if (entry.d_tag == DT_STRSZ)
-            stub.n_strtab_bytes = entry.d_un.d_val;
+            outline.n_strtab_bytes = entry.d_un.d_val;
     }
-    const struct part symbols = {stub.symtab, stub.strtab + stub.n_strtab_bytes};
-    if (stub.symtab != 0 && stub.symtab < stub.strtab && stub.n_strtab_bytes < IMAGE_MAX_BYTES &&
-        is_readable(module, symbols))
-        stub.symbols = symbols;
+    const struct part symbols = {outline.symtab, outline.strtab + outline.n_strtab_bytes};
+    if (outline.symtab != 0 && outline.symtab < outline.strtab &&
+        outline.n_strtab_bytes < IMAGE_MAX_BYTES && is_readable(module, symbols))
+        outline.symbols = symbols;
 }
 
 /* From the earlier one of the two to the end of their segment. EXIT */
 SIGNAL_SAFE static void find_frames(void)
 {
-    const struct module *module = stub.module;
+    const struct module *module = outline.module;
     uint64_t hdr = module->eh_frame_hdr;
     struct {
         uint8_t version, encodings[3];
         int32_t frames; /* from here */
     } start;
-    stub.frames = (struct part){0, 0};
+    outline.frames = (struct part){0, 0};
     if (hdr == 0 || !memory_copy(&start, hdr, sizeof start) || start.version != 1 ||
         start.encodings[0] != EH_POINTER)
         return;
     uint64_t frames = hdr + 4 + (uint64_t)(int64_t)start.frames, from = frames < hdr ? frames : hdr;
     const struct part part = {from, from + segments_left(&module->segments, from, SEGMENT_READ)};
     if (is_readable(module, part) && frames < part.end && hdr < part.end)
-        stub.frames = part;
+        outline.frames = part;
 }
 
 /* EXIT */
@@ -232,12 +232,12 @@ SIGNAL_SAFE static void add_segment(uint32_t type, uint32_t flags, struct part p
                                     uint64_t offset)
 {
     uint64_t n_bytes = part.end - part.start;
-    stub.head.segments[stub.head.header.e_phnum++] =
+    outline.head.segments[outline.head.header.e_phnum++] =
         (Elf64_Phdr){.p_type = type,
                      .p_flags = flags,
                      .p_offset = offset,
-                     .p_vaddr = part.start - stub.module->bias,
-                     .p_paddr = part.start - stub.module->bias,
+                     .p_vaddr = part.start - outline.module->bias,
+                     .p_paddr = part.start - outline.module->bias,
                      .p_filesz = (flags & PF_X) != 0 ? 0 : n_bytes,
                      .p_memsz = n_bytes,
                      .p_align = 1};
@@ -246,59 +246,59 @@ SIGNAL_SAFE static void add_segment(uint32_t type, uint32_t flags, struct part p
 /* Code has its place, but no bytes. Returns the bytes of all. EXIT */
 SIGNAL_SAFE static uint64_t make_head(void)
 {
-    const struct module *module = stub.module;
-    uint64_t n_symbols = stub.symbols.end - stub.symbols.start;
-    uint64_t symbols_at = sizeof stub.head, frames_at = symbols_at + n_symbols;
+    const struct module *module = outline.module;
+    uint64_t n_symbols = outline.symbols.end - outline.symbols.start;
+    uint64_t symbols_at = sizeof outline.head, frames_at = symbols_at + n_symbols;
     for (uint64_t i = 0; i < module->segments.n; i++) {
         const struct segment *segment = &module->segments.segment[i];
         if ((segment->flags & SEGMENT_EXECUTE) != 0)
             add_segment(PT_LOAD, PF_R | PF_X, (struct part){segment->start, segment->end}, 0);
     }
     if (n_symbols > 0) {
-        const Elf64_Dyn entries[] = {{DT_SYMTAB, {.d_ptr = stub.symtab - module->bias}},
-                                     {DT_STRTAB, {.d_ptr = stub.strtab - module->bias}},
-                                     {DT_STRSZ, {.d_val = stub.n_strtab_bytes}},
+        const Elf64_Dyn entries[] = {{DT_SYMTAB, {.d_ptr = outline.symtab - module->bias}},
+                                     {DT_STRTAB, {.d_ptr = outline.strtab - module->bias}},
+                                     {DT_STRSZ, {.d_val = outline.n_strtab_bytes}},
                                      {DT_NULL, {.d_val = 0}}};
-        memcpy(stub.head.dynamic, entries, sizeof entries);
-        add_segment(PT_LOAD, PF_R, stub.symbols, symbols_at);
+        memcpy(outline.head.dynamic, entries, sizeof entries);
+        add_segment(PT_LOAD, PF_R, outline.symbols, symbols_at);
         add_segment(PT_DYNAMIC, PF_R, (struct part){module->bias, module->bias + sizeof entries},
-                    offsetof(struct stub_head, dynamic));
+                    offsetof(struct outline_head, dynamic));
     }
-    if (stub.frames.end > stub.frames.start) {
-        const struct part hdr = {module->eh_frame_hdr, stub.frames.end};
-        add_segment(PT_LOAD, PF_R, stub.frames, frames_at);
-        add_segment(PT_GNU_EH_FRAME, PF_R, hdr, frames_at + (hdr.start - stub.frames.start));
+    if (outline.frames.end > outline.frames.start) {
+        const struct part hdr = {module->eh_frame_hdr, outline.frames.end};
+        add_segment(PT_LOAD, PF_R, outline.frames, frames_at);
+        add_segment(PT_GNU_EH_FRAME, PF_R, hdr, frames_at + (hdr.start - outline.frames.start));
     }
-    return frames_at + (stub.frames.end - stub.frames.start);
+    return frames_at + (outline.frames.end - outline.frames.start);
 }
 
 /* Returns its bytes; 0 if there is nothing to be had. EXIT */
-SIGNAL_SAFE static uint64_t put_stub(struct stream *stream, const struct module *module)
+SIGNAL_SAFE static uint64_t put_outline(struct stream *stream, const struct module *module)
 {
-    Elf64_Ehdr *header = &stub.head.header;
-    memset(&stub, 0, sizeof stub);
-    stub.module = module;
+    Elf64_Ehdr *header = &outline.head.header;
+    memset(&outline, 0, sizeof outline);
+    outline.module = module;
     if (modules_dynamic(module) == 0 || /* it is not loaded any more */
         !memory_copy(header, module->start, sizeof *header) ||
         memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
         return 0;
     find_symbols();
     find_frames();
-    if (stub.symbols.start == stub.symbols.end && stub.frames.start == stub.frames.end)
+    if (outline.symbols.start == outline.symbols.end && outline.frames.start == outline.frames.end)
         return 0;
-    header->e_phoff = offsetof(struct stub_head, segments);
+    header->e_phoff = offsetof(struct outline_head, segments);
     header->e_phentsize = sizeof(Elf64_Phdr);
     header->e_phnum = 0;
     header->e_shoff = header->e_shnum = header->e_shstrndx = 0;
     uint64_t n_bytes = make_head();
-    const struct source head = {.fd = -1, .start = (uint64_t)&stub.head};
-    const struct source symbols = {.fd = -1, .start = stub.symbols.start};
-    const struct source frames = {.fd = -1, .start = stub.frames.start};
-    uint64_t n_symbols = stub.symbols.end - stub.symbols.start;
-    (void)(put_bytes(stream, module->id, 0, &head, sizeof stub.head) &&
-           put_bytes(stream, module->id, sizeof stub.head, &symbols, n_symbols) &&
-           put_bytes(stream, module->id, sizeof stub.head + n_symbols, &frames,
-                     stub.frames.end - stub.frames.start));
+    const struct source head = {.fd = -1, .start = (uint64_t)&outline.head};
+    const struct source symbols = {.fd = -1, .start = outline.symbols.start};
+    const struct source frames = {.fd = -1, .start = outline.frames.start};
+    uint64_t n_symbols = outline.symbols.end - outline.symbols.start;
+    (void)(put_bytes(stream, module->id, 0, &head, sizeof outline.head) &&
+           put_bytes(stream, module->id, sizeof outline.head, &symbols, n_symbols) &&
+           put_bytes(stream, module->id, sizeof outline.head + n_symbols, &frames,
+                     outline.frames.end - outline.frames.start));
     return n_bytes;
 }
 
@@ -346,7 +346,7 @@ void module_images_put(struct stream *stream)
         bool is_gone = !is_there(module);
         uint64_t n_put = is_gone ? put_file(stream, module) : 0;
         if (n_put == 0 && (is_gone || is_temporary(module->path)))
-            n_put = put_stub(stream, module);
+            n_put = put_outline(stream, module);
         n_bytes += n_put;
     }
 }

@@ -174,7 +174,7 @@ static bool files_open(struct reading *reading, const struct code_options *optio
         return false;
     if (reading->file == NULL)
         return err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET, "its code is in no file");
-    reading->debug = debug_file_find(options->sources.debug_root, module->build_id, reading->file,
+    reading->debug = debug_file_find(&options->sources.places, module->build_id, reading->file,
                                      module->path.bytes, path, sizeof path);
     return true;
 }

@@ -4,10 +4,10 @@
 
 #include <elfutils/libdwelf.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "digits.h"
@@ -16,33 +16,58 @@
 /* Longest build id that makes sense; linkers make 8, 16 or 20 bytes. */
 #define BUILD_ID_MAX_BYTES 64u
 
-static struct elf_file *open_quietly(const char *path)
+/* ---- folders to look in ---------------------------------------------------------------------- */
+
+/* One of the folders that have debug files in a system's order, without the slash at its end. */
+struct root {
+    struct text dir;
+    const char *below; /* what follows: "" or DEBUG_FILE_ROOT */
+};
+
+/* The user's folders one by one, each of them twice. */
+struct roots {
+    const char *next; /* in the user's list */
+    struct root root;
+    bool is_second;
+};
+
+static struct roots roots_of(const struct debug_places *places)
 {
-    struct err err = ERR_INIT;
-    struct elf_file *file = NULL;
-    return elf_file_open(path, &file, &err) ? file : NULL;
+    return (struct roots){.next = places->path == NULL ? "" : places->path};
 }
 
-/* Opens `path` if it is there and has this build id. */
-static struct elf_file *open_with_build_id(const char *path, struct text build_id)
+static bool roots_next(struct roots *roots)
 {
-    struct elf_file *file = open_quietly(path);
-    if (file != NULL && !text_equal(elf_file_build_id(file), build_id)) {
-        elf_file_close(file);
-        return NULL;
+    if (roots->is_second) {
+        roots->is_second = false;
+        roots->root.below = DEBUG_FILE_ROOT;
+        return true;
     }
-    return file;
+    const char *at = roots->next + strspn(roots->next, ":");
+    size_t length = strcspn(at, ":");
+    roots->next = at + length;
+    roots->is_second = length > 0;
+    while (length > 1 && at[length - 1] == '/')
+        length--;
+    roots->root = (struct root){{at, length}, ""};
+    return length > 0;
 }
 
-static bool build_id_path(const char *root, struct text build_id, char *out, size_t out_bytes)
+static struct root system_root(const struct debug_places *places)
 {
-    if (build_id.length < 2 || build_id.length > BUILD_ID_MAX_BYTES)
-        return false;
-    char hex[2 * BUILD_ID_MAX_BYTES + 1] = "";
-    hex_digits(hex, build_id.bytes, build_id.length);
-    int n = snprintf(out, out_bytes, "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2);
-    return n > 0 && (size_t)n < out_bytes;
+    return (struct root){text_make(places->root == NULL ? DEBUG_FILE_ROOT : places->root), ""};
 }
+
+/* ---- the search for one file ----------------------------------------------------------------- */
+
+struct search {
+    struct text build_id;        /* "": it has none                                         */
+    const struct elf_file *file; /* the module itself, NULL: not there                      */
+    const char *link;            /* the name in .gnu_debuglink, NULL: it has none           */
+    uint32_t link_crc;
+    struct elf_file *best;    /* the best so far, NULL: none; the search ends when it has DWARF */
+    char best_path[PATH_MAX]; /* where that is */
+};
 
 /* CRC of the whole file as .gnu_debuglink means it (the one of zlib). */
 static bool file_crc(const struct elf_file *file, uint32_t *out)
@@ -55,25 +80,63 @@ static bool file_crc(const struct elf_file *file, uint32_t *out)
     return true;
 }
 
-/* Opens `path` if it proves to be the debug file: same build id where both have one, else the CRC.
- */
-static struct elf_file *open_linked(const char *path, const struct elf_file *main_file,
-                                    uint32_t crc)
+/* Whether a file that was found is what the search is for: the build id where both have one, else
+ * the CRC. */
+static bool is_right(const struct search *search, const struct elf_file *found)
 {
-    struct elf_file *file = open_quietly(path);
-    if (file == NULL)
-        return NULL;
-    struct text wanted = elf_file_build_id(main_file);
-    struct text got = elf_file_build_id(file);
-    bool same_file = file->status.st_dev == main_file->status.st_dev &&
-                     file->status.st_ino == main_file->status.st_ino;
-    uint32_t got_crc = 0;
-    bool right = wanted.length != 0 && got.length != 0 ? text_equal(wanted, got)
-                                                       : file_crc(file, &got_crc) && got_crc == crc;
-    if (right && !same_file)
-        return file;
-    elf_file_close(file);
-    return NULL;
+    const struct elf_file *file = search->file;
+    if (file != NULL && found->status.st_dev == file->status.st_dev &&
+        found->status.st_ino == file->status.st_ino)
+        return false;
+    struct text build_id = elf_file_build_id(found);
+    uint32_t crc = 0;
+    if (search->build_id.length != 0 && build_id.length != 0)
+        return text_equal(search->build_id, build_id);
+    return search->link != NULL && file_crc(found, &crc) && crc == search->link_crc;
+}
+
+static struct elf_file *open_quietly(const char *path)
+{
+    struct err err = ERR_INIT;
+    struct elf_file *file = NULL;
+    return elf_file_open(path, &file, &err) ? file : NULL;
+}
+
+/* True when the search is over. */
+__attribute__((format(printf, 2, 3))) static bool try_file(struct search *search,
+                                                           const char *format, ...)
+{
+    char path[PATH_MAX];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(path, sizeof path, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return false;
+    struct elf_file *found = open_quietly(path);
+    if (found == NULL)
+        return false;
+    bool has_dwarf = elf_file_has_dwarf(found);
+    bool is_better = has_dwarf || (search->best == NULL && elf_file_has_symtab(found));
+    if (!is_better || !is_right(search, found)) {
+        elf_file_close(found);
+        return false;
+    }
+    elf_file_close(search->best);
+    search->best = found;
+    memcpy(search->best_path, path, (size_t)n + 1);
+    return has_dwarf;
+}
+
+/* ROOT/.build-id/xx/yyyy.debug */
+static bool try_build_id(struct search *search, struct root root)
+{
+    if (search->build_id.length < 2 || search->build_id.length > BUILD_ID_MAX_BYTES)
+        return false;
+    char hex[2 * BUILD_ID_MAX_BYTES + 1] = "";
+    hex_digits(hex, search->build_id.bytes, search->build_id.length);
+    return try_file(search, "%.*s%s/.build-id/%.2s/%s.debug", (int)root.dir.length, root.dir.bytes,
+                    root.below, hex, hex + 2);
 }
 
 /* Length of the folder part of a path, without the last slash. */
@@ -83,48 +146,74 @@ static int folder_length(const char *path)
     return slash == NULL ? 0 : (int)(slash - path);
 }
 
-static struct elf_file *find_linked(const char *root, const struct elf_file *file, const char *path,
-                                    char *found, size_t found_bytes)
+/* `path`: of the module, from its root on. */
+static bool try_user_root(struct search *search, struct root root, const char *path)
 {
-    GElf_Word crc;
-    const char *name = dwelf_elf_gnu_debuglink(file->elf, &crc);
-    /* A name with a folder in it is none that objcopy writes. */
-    if (name == NULL || name[0] == '\0' || strchr(name, '/') != NULL)
-        return NULL;
-    char *real = realpath(path, NULL); /* /lib may be a link to /usr/lib */
-    const char *const base = real == NULL ? path : real;
-    int folder = folder_length(base);
-    struct elf_file *debug = NULL;
-    for (int place = 0; place < 3 && debug == NULL; place++) {
-        int n;
-        if (place == 0)
-            n = snprintf(found, found_bytes, "%.*s/%s", folder, base, name);
-        else if (place == 1)
-            n = snprintf(found, found_bytes, "%.*s/.debug/%s", folder, base, name);
-        else
-            n = snprintf(found, found_bytes, "%s%.*s/%s", root, folder, base, name);
-        if (n > 0 && (size_t)n < found_bytes)
-            debug = open_linked(found, file, crc);
-    }
-    free(real);
-    return debug;
+    int dir_length = (int)root.dir.length, folder = folder_length(path);
+    const char *dir = root.dir.bytes, *below = root.below, *link = search->link;
+    const char *name = path + folder + (path[folder] == '/');
+    if (try_build_id(search, root))
+        return true;
+    if (path[0] == '/' && try_file(search, "%.*s%s%s", dir_length, dir, below, path))
+        return true;
+    if (link != NULL &&
+        (try_file(search, "%.*s%s%.*s/%s", dir_length, dir, below, folder, path, link) ||
+         try_file(search, "%.*s%s/%s", dir_length, dir, below, link)))
+        return true;
+    return name[0] != '\0' && (try_file(search, "%.*s%s/%s", dir_length, dir, below, name) ||
+                               try_file(search, "%.*s%s/%s.debug", dir_length, dir, below, name));
 }
 
-struct elf_file *debug_file_find(const char *root, struct text build_id,
+static bool try_system(struct search *search, struct root root, const char *path)
+{
+    int folder = folder_length(path);
+    const char *link = search->link;
+    if (try_build_id(search, root))
+        return true;
+    return link != NULL && (try_file(search, "%.*s/%s", folder, path, link) ||
+                            try_file(search, "%.*s/.debug/%s", folder, path, link) ||
+                            try_file(search, "%.*s%.*s/%s", (int)root.dir.length, root.dir.bytes,
+                                     folder, path, link));
+}
+
+static void try_all(struct search *search, const struct debug_places *places, const char *path)
+{
+    for (struct roots roots = roots_of(places); roots_next(&roots);)
+        if (try_user_root(search, roots.root, path))
+            return;
+    (void)try_system(search, system_root(places), path);
+}
+
+/* A name with a folder in it is none that objcopy writes. */
+static void link_read(struct search *search)
+{
+    GElf_Word crc = 0;
+    const char *name = dwelf_elf_gnu_debuglink(search->file->elf, &crc);
+    if (name == NULL || name[0] == '\0' || strchr(name, '/') != NULL)
+        return;
+    search->link = name;
+    search->link_crc = crc;
+}
+
+struct elf_file *debug_file_find(const struct debug_places *places, struct text build_id,
                                  const struct elf_file *file, const char *path, char *found_path,
                                  size_t found_path_bytes)
 {
-    if (root == NULL)
-        root = DEBUG_FILE_ROOT;
     if (build_id.length == 0 && file != NULL)
         build_id = elf_file_build_id(file);
-    if (build_id_path(root, build_id, found_path, found_path_bytes)) {
-        struct elf_file *debug = open_with_build_id(found_path, build_id);
-        if (debug != NULL)
-            return debug;
-    }
-    return file == NULL ? NULL : find_linked(root, file, path, found_path, found_path_bytes);
+    struct search search = {.build_id = build_id, .file = file};
+    if (file != NULL)
+        link_read(&search);
+    if (build_id.length == 0 && search.link == NULL)
+        return NULL;                   /* nothing could prove to be right */
+    char *real = realpath(path, NULL); /* /lib may be a link to /usr/lib */
+    try_all(&search, places, real == NULL ? path : real);
+    free(real);
+    snprintf(found_path, found_path_bytes, "%s", search.best_path);
+    return search.best;
 }
+
+/* ---- what dwz moved out of it ---------------------------------------------------------------- */
 
 /* The section by hand: libdw's function wants a Dwarf, which needs the answer. */
 static bool altlink_read(const struct elf_file *debug, const char **name, struct text *build_id)
@@ -142,24 +231,35 @@ static bool altlink_read(const struct elf_file *debug, const char **name, struct
     return build_id->length != 0;
 }
 
-struct elf_file *debug_file_find_alt(const char *root, const struct elf_file *debug,
-                                     const char *debug_path, bool *wanted)
+/* `name` as the link has it. Below a folder of the user's its path from the root on is tried, and
+ * from /usr/lib/debug on where that is its beginning. */
+static void try_alt(struct search *search, const struct debug_places *places, const char *name,
+                    const char *debug_path)
 {
-    if (root == NULL)
-        root = DEBUG_FILE_ROOT;
+    const char *in_root = text_starts(text_make(name), DEBUG_FILE_ROOT "/")
+                              ? name + sizeof DEBUG_FILE_ROOT - 1
+                              : name;
+    for (struct roots roots = roots_of(places); roots_next(&roots);)
+        if (try_build_id(search, roots.root) ||
+            (in_root[0] == '/' && try_file(search, "%.*s%s%s", (int)roots.root.dir.length,
+                                           roots.root.dir.bytes, roots.root.below, in_root)))
+            return;
+    if (try_build_id(search, system_root(places)))
+        return;
+    if (name[0] == '/')
+        (void)try_file(search, "%s", name);
+    else
+        (void)try_file(search, "%.*s/%s", folder_length(debug_path), debug_path, name);
+}
+
+struct elf_file *debug_file_find_alt(const struct debug_places *places,
+                                     const struct elf_file *debug, const char *debug_path,
+                                     bool *wanted)
+{
+    struct search search = {0};
     const char *name;
-    struct text build_id;
-    *wanted = altlink_read(debug, &name, &build_id);
-    if (!*wanted)
-        return NULL;
-    char path[PATH_MAX];
-    if (build_id_path(root, build_id, path, sizeof path)) {
-        struct elf_file *alt = open_with_build_id(path, build_id);
-        if (alt != NULL)
-            return alt;
-    }
-    int n = name[0] == '/' ? snprintf(path, sizeof path, "%s", name)
-                           : snprintf(path, sizeof path, "%.*s/%s", folder_length(debug_path),
-                                      debug_path, name);
-    return n > 0 && (size_t)n < sizeof path ? open_with_build_id(path, build_id) : NULL;
+    *wanted = altlink_read(debug, &name, &search.build_id);
+    if (*wanted)
+        try_alt(&search, places, name, debug_path);
+    return search.best;
 }

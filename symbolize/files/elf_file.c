@@ -107,13 +107,18 @@ Elf_Scn *elf_file_section(const struct elf_file *file, const char *name, GElf_Sh
 }
 
 /* Debug files keep the headers of sections they left out, as SHT_NOBITS. */
-bool elf_file_has_dwarf(const struct elf_file *file)
+static bool has_section(const struct elf_file *file, const char *name)
 {
     GElf_Shdr header;
-    static const char *const names[] = {".debug_info", ".zdebug_info"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (elf_file_section(file, names[i], &header) != NULL && header.sh_type != SHT_NOBITS)
-            return true;
-    }
-    return false;
+    return elf_file_section(file, name, &header) != NULL && header.sh_type != SHT_NOBITS;
+}
+
+bool elf_file_has_dwarf(const struct elf_file *file)
+{
+    return has_section(file, ".debug_info") || has_section(file, ".zdebug_info");
+}
+
+bool elf_file_has_symtab(const struct elf_file *file)
+{
+    return has_section(file, ".symtab");
 }

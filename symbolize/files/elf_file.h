@@ -42,4 +42,7 @@ const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *
 /* True when there is DWARF to read: .debug_info, compressed or not. */
 bool elf_file_has_dwarf(const struct elf_file *file);
 
+/* True when it has the names of all functions: .symtab. */
+bool elf_file_has_symtab(const struct elf_file *file);
+
 #endif

@@ -85,7 +85,7 @@ static struct elf_file *dwarf_file(struct work *work)
     if (work->file != NULL && elf_file_has_dwarf(work->file))
         return work->file;
     work->debug =
-        debug_file_find(work->sources->debug_root, work->module->build_id, work->file,
+        debug_file_find(&work->sources->places, work->module->build_id, work->file,
                         work->module->path.bytes, work->debug_path, sizeof work->debug_path);
     return work->debug != NULL && elf_file_has_dwarf(work->debug) ? work->debug : NULL;
 }
@@ -97,7 +97,7 @@ static Dwarf *alt_join(struct work *work, Dwarf *dwarf, const struct elf_file *f
                        const char *from_path)
 {
     bool wanted;
-    work->alt = debug_file_find_alt(work->sources->debug_root, from, from_path, &wanted);
+    work->alt = debug_file_find_alt(&work->sources->places, from, from_path, &wanted);
     Dwarf *alt = work->alt == NULL ? NULL : dwarf_begin_elf(work->alt->elf, DWARF_C_READ, NULL);
     if (alt != NULL)
         dwarf_setalt(dwarf, alt);

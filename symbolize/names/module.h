@@ -20,6 +20,7 @@
 #include "cache/cache.h"
 #include "dwarf/chain.h"
 #include "err.h"
+#include "files/debug_file.h"
 #include "intern.h"
 #include "recording/recording.h"
 
@@ -47,7 +48,7 @@ struct module_symbols {
 
 /* Where to look besides the module's own file. */
 struct symbol_sources {
-    const char *debug_root;     /* NULL: /usr/lib/debug */
+    struct debug_places places; /* of debug information */
     struct symbol_cache *cache; /* NULL: none           */
 };
 

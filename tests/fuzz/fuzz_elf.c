@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .path = text_make("/nowhere/module"),
         .image = {.bytes = (const char *)data, .length = size},
     };
-    const struct symbol_sources sources = {.debug_root = "/nowhere"};
+    const struct symbol_sources sources = {.places.root = "/nowhere"};
     struct module_symbols *symbols = NULL;
     struct err err = ERR_INIT;
     if (!module_symbolize(&module, &sources, vaddrs, FUZZ_N_ADDRESSES, &symbols, &err))
