@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "digits.h"
+#include "files/mini_debug.h"
 #include "text.h"
 
 /* Longest build id that makes sense; linkers make 8, 16 or 20 bytes. */
@@ -184,6 +185,13 @@ static void try_all(struct search *search, const struct debug_places *places, co
     (void)try_system(search, system_root(places), path);
 }
 
+static void search_all(struct search *search, const struct debug_places *places, const char *path)
+{
+    char *real = realpath(path, NULL); /* /lib may be a link to /usr/lib */
+    try_all(search, places, real == NULL ? path : real);
+    free(real);
+}
+
 /* A name with a folder in it is none that objcopy writes. */
 static void link_read(struct search *search)
 {
@@ -204,11 +212,12 @@ struct elf_file *debug_file_find(const struct debug_places *places, struct text 
     struct search search = {.build_id = build_id, .file = file};
     if (file != NULL)
         link_read(&search);
-    if (build_id.length == 0 && search.link == NULL)
-        return NULL;                   /* nothing could prove to be right */
-    char *real = realpath(path, NULL); /* /lib may be a link to /usr/lib */
-    try_all(&search, places, real == NULL ? path : real);
-    free(real);
+    if (build_id.length != 0 || search.link != NULL) /* else nothing proves to be right */
+        search_all(&search, places, path);
+    if (search.best == NULL && file != NULL && !elf_file_has_symtab(file)) {
+        search.best = mini_debug_open(file);
+        snprintf(search.best_path, sizeof search.best_path, "%s", path);
+    }
     snprintf(found_path, found_path_bytes, "%s", search.best_path);
     return search.best;
 }

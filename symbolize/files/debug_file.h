@@ -12,7 +12,8 @@
  *
  * The places of the system and their order are gdb's (its manual: "Debugging Information in Separate
  * Files"). A file is only taken when it proves to be the right one: by build id, where there is none
- * by the CRC of the link. The first one with DWARF is taken, else the first with a symbol table.
+ * by the CRC of the link. The first one with DWARF is taken, else the first with a symbol table,
+ * else what the module itself carries along (mini_debug.h).
  * Nothing is fetched over the network (debuginfod). */
 #ifndef SAMPLER_DEBUG_FILE_H
 #define SAMPLER_DEBUG_FILE_H
@@ -31,7 +32,8 @@ struct debug_places {
 
 /* The debug file of a module, NULL if none is found. `build_id` is that of the module in memory
  * (may be empty); `file` the module's own file, NULL if it is not available; `path` where it lies.
- * Where the file found lies is written to found_path. Borrows all. */
+ * Where the file found lies is written to found_path, of the module's own part the module's path.
+ * Borrows all. */
 struct elf_file *debug_file_find(const struct debug_places *places, struct text build_id,
                                  const struct elf_file *file, const char *path, char *found_path,
                                  size_t found_path_bytes);

@@ -72,6 +72,14 @@ bool elf_file_open_image(const void *image, size_t size_bytes, struct elf_file *
     return elf_file_wrap(elf, -1, NULL, out, err);
 }
 
+bool elf_file_open_owned(void *image, size_t size_bytes, struct elf_file **out, struct err *err)
+{
+    if (!elf_file_open_image(image, size_bytes, out, err))
+        return false;
+    (*out)->owned_image = image;
+    return true;
+}
+
 void elf_file_close(struct elf_file *file)
 {
     if (file == NULL)
@@ -79,6 +87,7 @@ void elf_file_close(struct elf_file *file)
     elf_end(file->elf);
     if (file->fd >= 0)
         close(file->fd);
+    free(file->owned_image);
     free(file);
 }
 

@@ -21,12 +21,17 @@ struct elf_file {
     int fd;             /* -1: an image in memory                 */
     struct stat status; /* of the file, zero for an image         */
     size_t names_index; /* section that holds the section names   */
+    void *owned_image;  /* given back with it; NULL: not ours     */
 };
 
 MUST_CHECK bool elf_file_open(const char *path, struct elf_file **out, struct err *err);
 
 /* Borrows the image until elf_file_close, which it must outlive; libelf does not write to it. */
 MUST_CHECK bool elf_file_open_image(const void *image, size_t size_bytes, struct elf_file **out,
+                                    struct err *err);
+
+/* The same of memory from malloc, which is the file's from then on, but not where this fails. */
+MUST_CHECK bool elf_file_open_owned(void *image, size_t size_bytes, struct elf_file **out,
                                     struct err *err);
 void elf_file_close(struct elf_file *file); /* takes NULL */
 

@@ -55,8 +55,8 @@ MUST_CHECK bool symbols_add_plt(struct symbols *symbols, const struct elf_file *
 /* For symbols_add_plt. `name` is kept. */
 MUST_CHECK bool symbols_add(struct symbols *symbols, const struct symbol *symbol);
 
-/* All names there are of a module: the tables of its debug file, else its own, then its PLT. Either file
- * may be NULL. Finishes. */
+/* All names there are of a module: the tables of its debug file (if that is MiniDebugInfo, with what the
+ * module exports), else its own, then its PLT. Either file may be NULL. Finishes. */
 MUST_CHECK bool symbols_load(struct symbols *symbols, const struct elf_file *file,
                              const struct elf_file *debug);
 

@@ -3,7 +3,7 @@
  *
  * The corpus: sample-N.elf is dwarf_sample_image of tests/lib/dwarf of DWARF N; the others are twenty
  * lines of C without libc (gcc, clang -O2 -shared -nostdlib -Wl,-Ttext=0x1000), each with other options:
- * -gdwarf-4, -gsplit-dwarf, -gz=zlib, -gz=zlib-gnu, with a symbol table only, stripped. */
+ * -gdwarf-4, -gsplit-dwarf, -gz=zlib, -gz=zlib-gnu, with a symbol table only, stripped, with MiniDebugInfo. */
 #include <stdint.h>
 #include <stdlib.h>
 
