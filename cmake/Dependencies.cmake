@@ -8,6 +8,7 @@ pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(CAPSTONE REQUIRED capstone) # its header; the library is loaded when it is needed
+pkg_check_modules(DEBUGINFOD REQUIRED libdebuginfod) # the same
 find_path(LIBIBERTY_INCLUDE_DIR demangle.h PATH_SUFFIXES libiberty REQUIRED)
 find_library(LIBIBERTY_LIBRARY iberty REQUIRED)
 add_library(sampler_libiberty INTERFACE)

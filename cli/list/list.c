@@ -6,6 +6,7 @@
 
 #include "list/command.h"
 #include "number.h"
+#include "report/progress.h"
 #include "report/symbol_sources.h"
 #include "select/match.h"
 #include "select/select.h"
@@ -173,8 +174,11 @@ static bool print_with_code(struct list *list, struct err *err)
     struct symbol_sources sources = symbol_sources_open(list->options);
     const struct code_options options = {.is_intel = options_flag(list->options, OPTION_INTEL),
                                          .sources = sources};
-    bool ok = list_code_init(&list->code, profile, is_shown, &options, err) &&
-              (list->n_shown == 0 || has_any_code(list, err)) && print(list, err);
+    struct progress *progress =
+        progress_start_described("reading code", symbol_sources_describe, &sources);
+    bool ok = list_code_init(&list->code, profile, is_shown, &options, err);
+    progress_stop(progress);
+    ok = ok && (list->n_shown == 0 || has_any_code(list, err)) && print(list, err);
     symbol_sources_close(&sources);
     list_code_deinit(&list->code);
     free(is_shown);

@@ -12,8 +12,12 @@
 
 #include "options/messages.h"
 
+#define WHAT_BYTES 128
+
 struct progress {
-    char what[128];
+    char what[WHAT_BYTES];
+    const char *(*describe)(void *context, char *out, size_t out_bytes); /* NULL: nothing more */
+    void *context;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t stopped;
@@ -34,8 +38,12 @@ static void *show(void *argument)
             ;
         if (progress->stop)
             break;
-        char line[sizeof progress->what + 32];
-        snprintf(line, sizeof line, "sampler: %s, %u s ", progress->what, ++seconds);
+        char more[WHAT_BYTES] = "";
+        char line[2 * WHAT_BYTES + 32];
+        if (progress->describe != NULL)
+            progress->describe(progress->context, more, sizeof more);
+        snprintf(line, sizeof line, "sampler: %s%s%s, %u s ", progress->what,
+                 more[0] == '\0' ? "" : ": ", more, ++seconds);
         status_show(line);
     }
     pthread_mutex_unlock(&progress->lock);
@@ -43,15 +51,19 @@ static void *show(void *argument)
     return NULL;
 }
 
-struct progress *progress_start(const char *what, const char *path)
+struct progress *progress_start_described(const char *what,
+                                          const char *(*describe)(void *context, char *out,
+                                                                  size_t out_bytes),
+                                          void *context)
 {
     if (isatty(STDERR_FILENO) != 1)
         return NULL;
     struct progress *progress = calloc(1, sizeof *progress);
     if (progress == NULL)
         return NULL;
-    snprintf(progress->what, sizeof progress->what, "%s%s%s", what, path == NULL ? "" : " ",
-             path == NULL ? "" : path);
+    snprintf(progress->what, sizeof progress->what, "%s", what);
+    progress->describe = describe;
+    progress->context = context;
     pthread_mutex_init(&progress->lock, NULL);
     pthread_cond_init(&progress->stopped, NULL);
     if (pthread_create(&progress->thread, NULL, show, progress) != 0) {
@@ -59,6 +71,13 @@ struct progress *progress_start(const char *what, const char *path)
         return NULL;
     }
     return progress;
+}
+
+struct progress *progress_start(const char *what, const char *path)
+{
+    char text[WHAT_BYTES];
+    snprintf(text, sizeof text, "%s%s%s", what, path == NULL ? "" : " ", path == NULL ? "" : path);
+    return progress_start_described(text, NULL, NULL);
 }
 
 void progress_stop(struct progress *progress)

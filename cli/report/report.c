@@ -211,8 +211,8 @@ static bool build_nothing(struct profile **out, struct err *err)
 }
 
 /* `cpu_ns`: see account_set_cpu. */
-static bool build_profile(const struct report *report, struct recording *const *recordings,
-                          size_t n, uint64_t cpu_ns, struct profile **out, struct account *account,
+static bool build_profile(struct report *report, struct recording *const *recordings, size_t n,
+                          uint64_t cpu_ns, struct profile **out, struct account *account,
                           struct err *err)
 {
     if (n == 0)
@@ -223,7 +223,8 @@ static bool build_profile(const struct report *report, struct recording *const *
     for (size_t i = 0; i < n; i++)
         borrowed[i] = recordings[i];
     struct build_options build_options = build_options_from(report, cpu_ns);
-    struct progress *progress = progress_start("symbolizing", NULL);
+    struct progress *progress =
+        progress_start_described("symbolizing", symbol_sources_describe, &report->sources);
     bool ok = profile_build(borrowed, n, &build_options, out, account, err);
     progress_stop(progress);
     free(borrowed);

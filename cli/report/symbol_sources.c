@@ -32,13 +32,21 @@ struct symbol_sources symbol_sources_open(const struct options *options)
         folder_check(at, length);
         at = at[length] == ':' ? at + length + 1 : NULL;
     }
-    return (struct symbol_sources){.places = {.path = path},
+    return (struct symbol_sources){.places = {.path = path, .servers = debug_servers_open()},
                                    .cache = options_flag(options, OPTION_NO_CACHE)
                                                 ? NULL
                                                 : symbol_cache_open(CACHE_LIMIT_BYTES)};
 }
 
+const char *symbol_sources_describe(void *context, char *out, size_t out_bytes)
+{
+    struct debug_servers *servers = ((struct symbol_sources *)context)->places.servers;
+    out[0] = '\0';
+    return servers == NULL ? out : debug_servers_describe(servers, out, out_bytes);
+}
+
 void symbol_sources_close(struct symbol_sources *sources)
 {
+    debug_servers_close(sources->places.servers);
     symbol_cache_close(sources->cache);
 }

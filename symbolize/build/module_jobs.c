@@ -34,7 +34,10 @@ static void *work(void *context)
     while (!crew->no_memory && (at = crew->n_begun++) < crew->n) {
         struct module_job *job = crew->jobs[at];
         struct err err = ERR_INIT; /* out of memory is all it can be */
-        if (!module_symbolize(job->module, crew->sources, job->vaddrs, job->n_vaddrs, &job->symbols,
+        struct symbol_sources sources = *crew->sources;
+        if (job->is_light)
+            sources.places.servers = NULL;
+        if (!module_symbolize(job->module, &sources, job->vaddrs, job->n_vaddrs, &job->symbols,
                               &err))
             crew->no_memory = true;
     }

@@ -5,6 +5,7 @@
 #ifndef SAMPLER_BUILD_MODULE_JOBS_H
 #define SAMPLER_BUILD_MODULE_JOBS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct module_job {
     const uint64_t *vaddrs; /* sorted and distinct */
     size_t n_vaddrs;
     struct module_symbols *symbols; /* NULL; the caller's when it is done */
+    bool is_light;                  /* too little is spent there to fetch anything for it */
 };
 
 /* False: out of memory; what was done until then is there. */

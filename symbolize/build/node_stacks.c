@@ -18,12 +18,16 @@
 #include "text.h"
 #include "vector.h"
 
+/* Of all weight: a module with less is light. As the account's threshold to name one. */
+#define LIGHT_SHARE 0.01
+
 /* A module that samples are in, the same one for all processes that mapped the same file. */
 struct target {
     struct module_job job; /* of the first one seen, and its part of the distinct addresses */
     uint32_t *functions;   /* id in the profile by chain_frame        */
     uint32_t *files;       /* of their lines, texts of the profile    */
     uint32_t profile_module;
+    double sampled; /* weight of the samples in it, where that was asked for */
     uint64_t self_ns;
     uint64_t nameless_ns; /* of it */
     uint32_t n_together;  /* functions that share their short name   */
@@ -233,6 +237,43 @@ static bool is_wanted(const struct target *target)
     return target->job.n_vaddrs != 0 && !target->hidden;
 }
 
+static struct target *target_of_node(const struct node_stacks *stacks, size_t index,
+                                     const struct recording_node *node)
+{
+    return &stacks->targets.items[stacks->target_of[index][node->module - 1]];
+}
+
+/* The innermost node of a stack that is shown, NULL if there is none. */
+static const struct recording_node *leaf_find(const struct node_stacks *stacks, size_t index,
+                                              uint32_t node)
+{
+    const struct recording_node *nodes = stacks->recordings[index]->nodes;
+    while (node != 0 && nodes[node].module != 0 &&
+           target_of_node(stacks, index, &nodes[node])->hidden)
+        node = nodes[node].parent;
+    return node == 0 ? NULL : &nodes[node];
+}
+
+/* Nothing is fetched for those whose lines nobody would look at. */
+static void targets_mark_light(struct node_stacks *stacks)
+{
+    double all = 0;
+    for (size_t r = 0; r < stacks->n_recordings; r++) {
+        const struct recording *recording = stacks->recordings[r];
+        for (size_t i = 0; i < recording->n_samples; i++) {
+            double weight = (double)recording_weight(recording, &recording->samples[i]);
+            const struct recording_node *leaf = leaf_find(stacks, r, recording->samples[i].node);
+            all += weight;
+            if (leaf != NULL && leaf->module != 0)
+                target_of_node(stacks, r, leaf)->sampled += weight;
+        }
+    }
+    for (size_t i = 0; i < stacks->targets.n; i++) {
+        struct target *target = &stacks->targets.items[i];
+        target->job.is_light = target->sampled < LIGHT_SHARE * all;
+    }
+}
+
 static bool targets_symbolize(struct node_stacks *stacks, struct err *err)
 {
     struct module_job **jobs =
@@ -243,6 +284,8 @@ static bool targets_symbolize(struct node_stacks *stacks, struct err *err)
     for (size_t i = 0; i < stacks->targets.n; i++)
         if (is_wanted(&stacks->targets.items[i]))
             jobs[n++] = &stacks->targets.items[i].job;
+    if (stacks->options->sources.places.servers != NULL)
+        targets_mark_light(stacks);
     return module_jobs_run(jobs, n, &stacks->options->sources, err);
 }
 
@@ -370,8 +413,7 @@ static uint32_t stack_push_node(struct node_stacks *stacks, size_t index, uint32
         return stack_push_words(stacks, parent, "[unknown module]", 0);
     if (node->module == 0)
         return profile_add_stack(stacks->builder, parent, jit_frames_add(stacks->jit, index, node));
-    const struct target *target =
-        &stacks->targets.items[stacks->target_of[index][node->module - 1]];
+    const struct target *target = target_of_node(stacks, index, node);
     return target->hidden ? parent : stack_push_chain(stacks, parent, target, node);
 }
 
@@ -408,22 +450,18 @@ static bool node_is_nameless(const struct target *target, const struct recording
 
 bool node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns)
 {
-    const struct recording *recording = stacks->recordings[index];
-    for (; node != 0; node = recording->nodes[node].parent) {
-        const struct recording_node *leaf = &recording->nodes[node];
-        if (leaf->module == 0 && (leaf->cut != 0 || leaf->unknown))
-            return leaf->cut == 0;
-        if (leaf->module == 0)
-            return jit_frames_weigh(stacks->jit, index, leaf, weight_ns);
-        struct target *target = &stacks->targets.items[stacks->target_of[index][leaf->module - 1]];
-        if (target->hidden)
-            continue;
-        bool is_nameless = node_is_nameless(target, leaf);
-        add_to(&target->self_ns, weight_ns);
-        add_to(&target->nameless_ns, is_nameless ? weight_ns : 0);
-        return is_nameless;
-    }
-    return false;
+    const struct recording_node *leaf = leaf_find(stacks, index, node);
+    if (leaf == NULL)
+        return false;
+    if (leaf->module == 0 && (leaf->cut != 0 || leaf->unknown))
+        return leaf->cut == 0;
+    if (leaf->module == 0)
+        return jit_frames_weigh(stacks->jit, index, leaf, weight_ns);
+    struct target *target = target_of_node(stacks, index, leaf);
+    bool is_nameless = node_is_nameless(target, leaf);
+    add_to(&target->self_ns, weight_ns);
+    add_to(&target->nameless_ns, is_nameless ? weight_ns : 0);
+    return is_nameless;
 }
 
 /* As hexadecimal digits; NULL when out of memory. */

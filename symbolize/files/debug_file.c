@@ -152,7 +152,7 @@ static bool try_user_root(struct search *search, struct root root, const char *p
 {
     int dir_length = (int)root.dir.length, folder = folder_length(path);
     const char *dir = root.dir.bytes, *below = root.below, *link = search->link;
-    const char *name = path + folder + (path[folder] == '/');
+    const char *name = text_base_name(text_make(path)).bytes;
     if (try_build_id(search, root))
         return true;
     if (path[0] == '/' && try_file(search, "%.*s%s%s", dir_length, dir, below, path))
@@ -203,6 +203,21 @@ static void link_read(struct search *search)
     search->link_crc = crc;
 }
 
+/* What the servers have is better than names only. */
+static void servers_ask(struct search *search, const struct debug_places *places, const char *name)
+{
+    char path[PATH_MAX];
+    if (places->servers == NULL || (search->best != NULL && elf_file_has_dwarf(search->best)))
+        return;
+    struct elf_file *found =
+        debug_servers_find(places->servers, search->build_id, name, path, sizeof path);
+    if (found == NULL)
+        return;
+    elf_file_close(search->best);
+    search->best = found;
+    snprintf(search->best_path, sizeof search->best_path, "%s", path);
+}
+
 struct elf_file *debug_file_find(const struct debug_places *places, struct text build_id,
                                  const struct elf_file *file, const char *path, char *found_path,
                                  size_t found_path_bytes)
@@ -214,6 +229,7 @@ struct elf_file *debug_file_find(const struct debug_places *places, struct text 
         link_read(&search);
     if (build_id.length != 0 || search.link != NULL) /* else nothing proves to be right */
         search_all(&search, places, path);
+    servers_ask(&search, places, text_base_name(text_make(path)).bytes);
     if (search.best == NULL && file != NULL && !elf_file_has_symtab(file)) {
         search.best = mini_debug_open(file);
         snprintf(search.best_path, sizeof search.best_path, "%s", path);
@@ -268,7 +284,9 @@ struct elf_file *debug_file_find_alt(const struct debug_places *places,
     struct search search = {0};
     const char *name;
     *wanted = altlink_read(debug, &name, &search.build_id);
-    if (*wanted)
+    if (*wanted) {
         try_alt(&search, places, name, debug_path);
+        servers_ask(&search, places, text_base_name(text_make(name)).bytes);
+    }
     return search.best;
 }

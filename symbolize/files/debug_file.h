@@ -13,21 +13,23 @@
  * The places of the system and their order are gdb's (its manual: "Debugging Information in Separate
  * Files"). A file is only taken when it proves to be the right one: by build id, where there is none
  * by the CRC of the link. The first one with DWARF is taken, else the first with a symbol table,
- * else what the module itself carries along (mini_debug.h).
- * Nothing is fetched over the network (debuginfod). */
+ * else what the module itself carries along (mini_debug.h). Where no file here has DWARF, servers are
+ * asked by the build id, if there are any (debug_servers.h). */
 #ifndef SAMPLER_DEBUG_FILE_H
 #define SAMPLER_DEBUG_FILE_H
 
 #include <stdbool.h>
 
+#include "files/debug_servers.h"
 #include "files/elf_file.h"
 #include "intern.h"
 
 #define DEBUG_FILE_ROOT "/usr/lib/debug"
 
 struct debug_places {
-    const char *path; /* the user's folders, as DIR:DIR; NULL: none    */
-    const char *root; /* the system's folder; NULL: DEBUG_FILE_ROOT    */
+    const char *path;              /* the user's folders, as DIR:DIR; NULL: none    */
+    const char *root;              /* the system's folder; NULL: DEBUG_FILE_ROOT    */
+    struct debug_servers *servers; /* NULL: none */
 };
 
 /* The debug file of a module, NULL if none is found. `build_id` is that of the module in memory

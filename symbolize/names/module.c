@@ -14,6 +14,7 @@
 #include "cache/module_index.h"
 #include "dwarf/index.h"
 #include "files/debug_file.h"
+#include "files/debug_servers.h"
 #include "files/elf_file.h"
 #include "files/module_file.h"
 #include "names/code_ranges.h"
@@ -324,6 +325,9 @@ static void missing_tell(struct work *work)
     if (work->instead.code != ERR_NONE)
         problem_set(work, "%s; the recording kept the names that it exports",
                     err_describe(&work->instead, text, sizeof text));
+    struct debug_servers *servers = work->sources->places.servers;
+    if (servers != NULL && debug_servers_problem(servers, text, sizeof text)[0] != '\0')
+        problem_set(work, "%s: %s", MODULE_PROBLEM_NO_DEBUG, text);
     problem_set(work, "%s", MODULE_PROBLEM_NO_DEBUG);
 }
 

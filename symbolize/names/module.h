@@ -32,7 +32,8 @@ enum module_source {
     MODULE_DWARF     /* lines and inlined frames                                 */
 };
 
-/* The one problem that installing debug information mends. */
+/* The one problem that installing debug information mends; if servers were asked for it and failed,
+ * ": why" follows. */
 #define MODULE_PROBLEM_NO_DEBUG "no debug information for it"
 
 struct module_symbols {

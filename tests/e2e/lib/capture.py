@@ -39,7 +39,7 @@ class Run:
         os.mkdir(self.recordings_folder)
         os.chmod(self.recordings_folder, 0o777)
         os.chmod(self.folder, 0o777)
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("SAMPLER_")}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("SAMPLER_", "DEBUGINFOD_"))}
         environment.update({"SAMPLER_" + k: str(v) for k, v in options.items()})
         if not plain:
             environment.setdefault("SAMPLER_RECORDING_DIR", self.recordings_folder)

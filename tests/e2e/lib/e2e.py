@@ -114,7 +114,7 @@ class Result:
 
 def clean_environment(**changes):
     env = {key: value for key, value in os.environ.items()
-           if not key.startswith("SAMPLER_") and key != "LD_PRELOAD"}
+           if not key.startswith(("SAMPLER_", "DEBUGINFOD_")) and key != "LD_PRELOAD"}
     env["LC_ALL"] = "C"
     env.update({key: str(value) for key, value in changes.items()})
     return env
