@@ -32,6 +32,16 @@ def program_make(*options, source=SOURCE):
     command("strip", "-o", "work", "work.whole")
 
 
+def alt_link_make():
+    """`alt`, a file that work.debug refers to as what dwz split off from it; its build id."""
+    alt = bytes(range(20))
+    command("gcc", "-g", "-Wl,--build-id=0x" + alt.hex(), "-o", "alt", "work.c")
+    with open("link", "wb") as file:
+        file.write(b"/usr/lib/debug/.dwz/work.debug\0" + alt)
+    command("objcopy", "--add-section", ".gnu_debugaltlink=link", "work.debug")
+    return alt.hex()
+
+
 def build_id(path):
     text = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True).stdout
     return text.split("Build ID: ")[1].split()[0]

@@ -5,7 +5,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from debug_files import LINES, NOTHING, SOURCE, SYMBOLS, build_id_path, command, named, program_make, put, record, report
+from debug_files import LINES, NOTHING, SOURCE, SYMBOLS, alt_link_make, build_id_path, command, named, program_make, put, record, report
 from e2e import LIBRARY, case, check, check_equal, clean_environment, main, run, sampler, sampler_run
 
 
@@ -76,13 +76,9 @@ def the_best_is_taken(_scratch):
 def what_dwz_split_off(_scratch):
     """The path in .gnu_debugaltlink is one below the folder, too."""
     program_make()
-    alt = bytes(range(20))
-    command("gcc", "-g", "-Wl,--build-id=0x" + alt.hex(), "-o", "alt", "work.c")
-    with open("link", "wb") as file:
-        file.write(b"/usr/lib/debug/.dwz/work.debug\0" + alt)
-    command("objcopy", "--add-section", ".gnu_debugaltlink=link", "work.debug")
+    alt = alt_link_make()
     record()
-    for place in ("root/.dwz/work.debug", "root/usr/lib/debug/.dwz/work.debug", "root/.build-id/%s/%s.debug" % (alt.hex()[:2], alt.hex()[2:])):
+    for place in ("root/.dwz/work.debug", "root/usr/lib/debug/.dwz/work.debug", "root/.build-id/%s/%s.debug" % (alt[:2], alt[2:])):
         shutil.rmtree("root", ignore_errors=True)
         put("work.debug", "root/work")
         missing = "split off from root/work is missing"

@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from debug_files import LINES, NOTHING, build_id, command, program_make, record, report
+from debug_files import LINES, NOTHING, alt_link_make, build_id, command, program_make, record, report
 from e2e import case, check, check_equal, clean_environment, main, need, sampler_run
 from views import on_terminal
 
@@ -116,16 +116,12 @@ def has_it(_scratch):
 @case
 def has_what_dwz_split_off(_scratch):
     program_make()
-    alt = bytes(range(20))
-    command("gcc", "-g", "-Wl,--build-id=0x" + alt.hex(), "-o", "alt", "work.c")
-    with open("link", "wb") as file:
-        file.write(b"/usr/lib/debug/.dwz/work.debug\0" + alt)
-    command("objcopy", "--add-section", ".gnu_debugaltlink=link", "work.debug")
+    alt = alt_link_make()
     record()
     os.rename("work.debug", "debug")
     with Server(whole, "debug", "alt") as server:
         check_equal(report("-q", "--account-file", "account.json", env=server.environment()), (LINES, ""), "found")
-        check_equal(server.asked, [build_id("work"), alt.hex()], "asked for")
+        check_equal(server.asked, [build_id("work"), alt], "asked for")
     with open("account.json", encoding="utf-8") as file:
         check("split off" not in file.read(), "something is missing")
 

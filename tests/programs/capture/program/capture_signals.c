@@ -141,6 +141,9 @@ int work_own_signal(int argc, char **argv)
     long most = 2 * ((long)clock() / (CLOCKS_PER_SEC / 100)) + 2;
     if (n_own < 10 || n_own > most)
         return work_fail("the program's interval timer was not its own");
+    memset(&timer, 0, sizeof timer); /* its next tick would end us by the default action */
+    if (setitimer(ITIMER_PROF, &timer, NULL) != 0)
+        return work_fail("setitimer");
     if (signal(SIGPROF, SIG_IGN) != on_own || signal(SIGPROF, SIG_DFL) != SIG_IGN)
         return work_fail("signal() does not give back what was set");
     return 0;
