@@ -116,6 +116,7 @@ def clean_environment(**changes):
     env = {key: value for key, value in os.environ.items()
            if not key.startswith(("SAMPLER_", "DEBUGINFOD_")) and key != "LD_PRELOAD"}
     env["LC_ALL"] = "C"
+    env["CCACHE_DISABLE"] = "1"  # a compiler that is profiled compiles, whichever of that name comes first
     env.update({key: str(value) for key, value in changes.items()})
     return env
 
