@@ -255,8 +255,9 @@ static bool module_add(struct account *account, const struct account_module *mod
     copy.path = text_keep(account, module->path);
     copy.problem = text_keep(account, module->problem);
     copy.build_id = text_keep(account, module->build_id);
+    copy.advice = text_keep(account, module->advice);
     return copy.path != NULL && copy.problem != NULL && copy.build_id != NULL &&
-           account_modules_push(&account->modules, copy);
+           copy.advice != NULL && account_modules_push(&account->modules, copy);
 }
 
 bool account_add(struct account *account, const struct account *other)

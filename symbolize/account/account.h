@@ -26,6 +26,9 @@
 #include "recording/recording.h"
 #include "vector.h"
 
+/* Of modules with less of the weight nothing is said. */
+#define ACCOUNT_MODULE_SHARE 0.01
+
 #define ACCOUNT_N_CLOCKS 8u /* room for enum capture_clock; unknown ones count as NONE       */
 #define ACCOUNT_N_CUTS 8u   /* room for enum capture_cut; unknown ones count at 0            */
 
@@ -38,7 +41,8 @@ struct account_module {
     uint64_t self_ns;     /* weight with this module's code as leaf      */
     uint64_t nameless_ns; /* of it, in functions without a name          */
     uint32_t n_together;  /* functions that share their short name       */
-    const char *build_id; /* as hexadecimal digits, "" or NULL if it has none */
+    const char *build_id; /* as hexadecimal digits, "" if it has none */
+    const char *advice;   /* what helps against its problem, "" if nothing is known to */
 };
 
 /* The numbers of one process, or of several added up. */
@@ -140,6 +144,10 @@ void account_own_is_weighed(struct account *account, size_t index);
  * added. */
 bool account_add(struct account *account, const struct account *other);
 
+/* Finds out what would get the modules that weigh the names or lines they lack. `sources`: where
+ * they were looked for. False: out of memory, and some have no advice. */
+bool account_advise(struct account *account, const struct symbol_sources *sources);
+
 /* Puts the heaviest modules first, as they are to stand. */
 void account_sort_modules(struct account *account);
 
@@ -187,8 +195,5 @@ const struct account_word *account_clock_word(unsigned clock);
 const struct account_word *account_child_word(unsigned child);
 const struct account_word *account_end_word(unsigned end);
 const struct account_word *account_source_word(enum module_source source);
-
-/* How to get the names a module lacks, for people; "" if nothing can be done. Returns `out`. */
-const char *account_module_advice(const struct account_module *module, char *out, size_t out_bytes);
 
 #endif

@@ -2,7 +2,7 @@
  * profile accounts for, what it does not and what to do about that, and what to type next.
  *
  *   accounts for 1.88 of 1.88 s CPU (100.0 %), 999 Hz; wrote app.7.folded, app.7.sprofile
- *   31.4 % in libz.so.1 (exported names only): install its debug symbols ...
+ *   31.4 % is in libc.so.6 (exported names only); for lines ...: apt install libc6-dbg
  *   next: sampler top
  *
  * A share of a dozen samples is chance: with fewer than ACCOUNT_FEW_SAMPLES the line says so and

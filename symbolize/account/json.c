@@ -157,17 +157,16 @@ static void put_child(struct json *json, const struct account_child *child)
 
 static void put_module(struct json *json, const struct account_module *module, uint64_t all_ns)
 {
-    char advice[400];
     json_object_begin(json);
     put_text(json, "path", module->path);
-    put_text(json, "build_id", module->build_id != NULL ? module->build_id : "");
+    put_text(json, "build_id", module->build_id);
     put_u64(json, "self_ns", module->self_ns);
     put_share(json, "self_share", module->self_ns, all_ns);
     put_u64(json, "nameless_ns", module->nameless_ns);
     put_u64(json, "n_together", module->n_together);
     put_text(json, "names", account_source_word(module->source)->key);
     put_text(json, "problem", module->problem);
-    put_text(json, "advice", account_module_advice(module, advice, sizeof advice));
+    put_text(json, "advice", module->advice);
     json_object_end(json);
 }
 

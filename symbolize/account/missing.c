@@ -11,10 +11,10 @@
 
 #include "account/closing.h"
 #include "append.h"
+#include "text.h"
 
 /* Shares of the time from which on a cause is told. */
-#define NAMES_SHARE 0.05  /* without lines, or names: all modules together      */
-#define MODULE_SHARE 0.01 /* the least a module has to be named                 */
+#define NAMES_SHARE 0.05 /* without lines, or names: all modules together      */
 #define CUT_SHARE 0.01
 #define LOST_SHARE 0.005
 #define LEFT_SHARE 0.02
@@ -70,9 +70,25 @@ static const char *base_name(const char *path)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+/* What helps the one helps the other. */
 static bool is_equal_problem(const struct account_module *a, const struct account_module *b)
 {
-    return strcmp(a->problem, b->problem) == 0;
+    return strcmp(a->problem, b->problem) == 0 && strcmp(a->advice, b->advice) == 0;
+}
+
+/* The problem in words, after what the modules are; that there is no debug information is told by
+ * what they lack already. */
+static void append_problem(char *line, size_t *used, const struct account_module *module)
+{
+    struct text problem = text_make(module->problem);
+    if (text_starts(problem, MODULE_PROBLEM_NO_DEBUG))
+        problem = text_from(problem, sizeof MODULE_PROBLEM_NO_DEBUG - 1);
+    if (text_starts(problem, ": "))
+        problem = text_from(problem, 2);
+    if (problem.length > 0)
+        append(line, LINE_BYTES, used, ": %s", problem.bytes);
+    if (module->advice[0] != '\0')
+        append(line, LINE_BYTES, used, "; for lines and inlined functions: %s", module->advice);
 }
 
 /* "31.4 % is in libz.so.1 (exported names only), libm.so.6 (names, no lines) and 3 more: ..." of
@@ -90,7 +106,7 @@ static void add_problem(struct missing_rows *rows, const struct account *account
             continue;
         self_ns += module->self_ns;
         nameless_ns += module->nameless_ns;
-        if ((double)module->self_ns < MODULE_SHARE * all_ns)
+        if ((double)module->self_ns < ACCOUNT_MODULE_SHARE * all_ns)
             continue;
         if (n_named == MAX_NAMED) {
             n_more++;
@@ -105,20 +121,14 @@ static void add_problem(struct missing_rows *rows, const struct account *account
     struct missing *row = row_add(rows, (double)self_ns / all_ns);
     if (row == NULL)
         return;
-    const char *problem = modules->items[first].problem;
     used = 0;
     append(row->line, LINE_BYTES, &used, "%.1f %% is in %s", 100.0 * row->share, names);
     if (n_more > 0)
         append(row->line, LINE_BYTES, &used, " and %zu more", n_more);
-    if ((double)nameless_ns >= MODULE_SHARE * all_ns)
+    if ((double)nameless_ns >= ACCOUNT_MODULE_SHARE * all_ns)
         append(row->line, LINE_BYTES, &used, ", %.1f %% in functions without a name",
                100.0 * (double)nameless_ns / all_ns);
-    if (strcmp(problem, MODULE_PROBLEM_NO_DEBUG) == 0)
-        append(row->line, LINE_BYTES, &used,
-               ": for lines and inlined functions install the debug symbols (Debian: "
-               "NAME-dbgsym), or build with -g");
-    else if (problem[0] != '\0')
-        append(row->line, LINE_BYTES, &used, ": %s", problem);
+    append_problem(row->line, &used, &modules->items[first]);
 }
 
 static void add_modules(struct missing_rows *rows, const struct account *account)
@@ -143,19 +153,17 @@ static void add_modules(struct missing_rows *rows, const struct account *account
 /* Code in no file that nothing names. */
 static void add_made(struct missing_rows *rows, const struct account *account)
 {
-    char advice[200];
     for (size_t i = 0; i < account->modules.n; i++) {
         const struct account_module *module = &account->modules.items[i];
         double share = (double)module->self_ns / (double)(account->all.weight_ns + 1);
-        if (!module->is_made || module->source != MODULE_NO_NAMES || share < MODULE_SHARE)
+        if (!module->is_made || module->source != MODULE_NO_NAMES || share < ACCOUNT_MODULE_SHARE)
             continue;
         struct missing *row = row_add(rows, share);
         if (row == NULL)
             return;
-        account_module_advice(module, advice, sizeof advice);
         snprintf(row->line, LINE_BYTES,
                  "%.1f %% is in code that the program made at run time, without names; %s",
-                 100.0 * share, module->problem[0] != '\0' ? module->problem : advice);
+                 100.0 * share, module->problem[0] != '\0' ? module->problem : module->advice);
     }
 }
 

@@ -10,7 +10,6 @@
 /* Processes and modules beyond these are counted, not shown; JSON has all of them. */
 #define MAX_PROCESSES 20u
 #define MAX_MODULES 12u
-#define MODULE_SHARE 0.01
 #define MAX_NAME_BYTES 1000u
 #define MAX_COMMAND_BYTES 60u
 
@@ -268,8 +267,7 @@ static void put_modules(struct sink *out, const struct account *account)
     for (size_t i = 0; i < account->modules.n && n_shown < MAX_MODULES; i++) {
         const struct account_module *module = &account->modules.items[i];
         double share = percent(module->self_ns, account->all.weight_ns);
-        char advice[400];
-        if (!account_module_lacks(module) || share < 100.0 * MODULE_SHARE)
+        if (!account_module_lacks(module) || share < 100.0 * ACCOUNT_MODULE_SHARE)
             continue;
         if (n_shown++ == 0)
             sink_text(out, "\nModules that lack names or lines, with their share of the weight\n");
@@ -285,8 +283,11 @@ static void put_modules(struct sink *out, const struct account *account)
             sink_text(out, ")");
         }
         sink_text(out, "\n");
-        if (account_module_advice(module, advice, sizeof advice)[0] != '\0')
-            sink_format(out, "          %s\n", advice);
+        if (module->advice[0] != '\0') {
+            sink_text(out, "          ");
+            put_name(out, module->advice, MAX_NAME_BYTES);
+            sink_text(out, "\n");
+        }
     }
 }
 

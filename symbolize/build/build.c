@@ -363,7 +363,9 @@ bool profile_build(const struct recording *const *recordings, size_t n,
     for (size_t i = 0; i < n && done; i++)
         done = recording_add(&build, i, account) || err_fail_memory(err);
     if (done)
-        done = node_stacks_account(build.stacks, account) || err_fail_memory(err);
+        done = (node_stacks_account(build.stacks, account) &&
+                account_advise(account, &options->sources)) ||
+               err_fail_memory(err);
     node_stacks_destroy(build.stacks);
     free(build.start_ups_ns);
     account_set_cpu(account, options->run_cpu_ns);

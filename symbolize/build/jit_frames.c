@@ -128,6 +128,7 @@ static bool module_add(struct account *account, const char *path, enum module_so
         .path = arena_text(account->arena, path, strlen(path)),
         .problem = arena_text(account->arena, problem, strlen(problem)),
         .build_id = "",
+        .advice = "",
         .source = source,
         .self_ns = self_ns,
         .nameless_ns = source == MODULE_NO_NAMES ? self_ns : 0,

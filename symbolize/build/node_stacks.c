@@ -490,6 +490,7 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             .n_together = target->n_together,
             .is_vdso = (target->job.module->flags & CAPTURE_MODULE_VDSO) != 0,
             .build_id = build_id_text(account, target->job.module->build_id),
+            .advice = "",
         };
         if (module.path == NULL || module.problem == NULL || module.build_id == NULL ||
             !account_modules_push(&account->modules, module))

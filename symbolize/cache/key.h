@@ -13,6 +13,9 @@
 #define CACHE_BUILD_ID_MAX_BYTES 64u
 #define CACHE_KEY_EXTENSION ".index"
 
+/* Not of a file, but of all advice on packages (packages/kept.h): no build id has one byte. */
+#define CACHE_KEY_PACKAGES "00-00000000" CACHE_KEY_EXTENSION
+
 struct cache_key {
     /* "66b3ce...-0a1b2c3d.index" */
     char name[2 * CACHE_BUILD_ID_MAX_BYTES + 1 + 8 + sizeof CACHE_KEY_EXTENSION];

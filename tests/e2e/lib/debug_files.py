@@ -58,9 +58,9 @@ def put(source, path):
     shutil.copy(source, path)
 
 
-def record(*words):
-    """Runs ./work; the recording."""
-    result = sampler_run(["-q", "--keep", *words, "-o", "kept.sprofile"], [os.path.abspath("work")])
+def record(*words, program=("./work",)):
+    """Runs it; the recording."""
+    result = sampler_run(["-q", "--keep", *words, "-o", "kept.sprofile"], [os.path.abspath(program[0]), *program[1:]])
     check_equal(result.status, 0, "status (%s)" % result.stderr)
     path, = [name for name in os.listdir(".") if name.endswith(".sampler")]
     os.rename(path, "recording")

@@ -131,7 +131,7 @@ static void accounts_add_up(void **state)
     account_of(&one, 1);
     account_of(&other, 2);
     const struct account_module module = {"/lib/x", "gone", MODULE_DYNSYM, false, false, 10,
-                                          0,        0,      "abcd"};
+                                          0,        0,      "abcd",        "seek"};
     assert_true(account_modules_push(&one.modules, module));
     assert_true(account_modules_push(&other.modules, module));
     other.modules.items[0].source = MODULE_SYMTAB;
@@ -148,6 +148,7 @@ static void accounts_add_up(void **state)
     assert_int_equal(added->self_ns, 20);
     assert_int_equal(added->source, MODULE_SYMTAB);
     assert_string_equal(added->path, "/lib/x");
+    assert_string_equal(added->advice, "seek");
     account_deinit(&one);
     account_deinit(&both);
 }
@@ -186,8 +187,8 @@ static void both_prints_name_what_there_is(void **state)
     struct account account;
     account_of(&account, 2);
     const struct account_module app = {
-        "/bin/app", MODULE_PROBLEM_NO_DEBUG, MODULE_NO_NAMES, false, false, 40000000, 0, 0,
-        "0123ab"};
+        "/bin/app", MODULE_PROBLEM_NO_DEBUG,     MODULE_NO_NAMES, false, false, 40000000, 0, 0,
+        "0123ab",   "apt install app-dbg\033[2J"};
     assert_true(account_modules_push(&account.modules, app));
     char *text = print(&account, account_print_text);
     static const char *const words[] = {
@@ -208,7 +209,7 @@ static void both_prints_name_what_there_is(void **state)
         "/bin/new: for an unknown reason",
         "exit  ./app -x?[2J?",
         "/bin/app: no names (no debug information for it)",
-        "/usr/lib/debug/.build-id/01/23ab.debug",
+        "          apt install app-dbg?[2J",
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strstr(text, words[i]) == NULL)
@@ -227,6 +228,7 @@ static void both_prints_name_what_there_is(void **state)
         "\"clock_fallback\": \"perf_event_open: no\"",
         "\"names\": \"none\"",
         "\"build_id\": \"0123ab\"",
+        "\"advice\": \"apt install app-dbg",
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_non_null(strstr(json, keys[i]));

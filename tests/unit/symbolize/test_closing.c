@@ -167,13 +167,13 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
     (void)state;
     struct account account = usual();
     const struct account_module modules[] = {
-        {"/bin/whole", "", MODULE_DWARF, false, false, 0, 0, 0, ""},
-        {"/lib/a.so", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, false, false, 0, 0, 0, ""},
-        {"/lib/b.so", "the file has changed", MODULE_NO_NAMES, false, false, 0, 0, 0, ""},
-        {"/lib/c.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, ""},
-        {"/lib/d.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, ""},
-        {"/lib/e.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, ""},
-        {"[vdso]", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, true, false, 0, 0, 0,
+        {"/bin/whole", "", MODULE_DWARF, false, false, 0, 0, 0, "", ""},
+        {"/lib/a.so", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, false, false, 0, 0, 0, "", ""},
+        {"/lib/b.so", "the file has changed", MODULE_NO_NAMES, false, false, 0, 0, 0, "", ""},
+        {"/lib/c.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, "", ""},
+        {"/lib/d.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, "", ""},
+        {"/lib/e.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, "", ""},
+        {"[vdso]", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, true, false, 0, 0, 0, "",
          ""}, /* has all it can have */
     };
     for (size_t i = 0; i < 7; i++)
@@ -185,22 +185,37 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
     items[1].self_ns = 49;
     assert_string_equal(missing(&account), ""); /* 4.9 % */
     items[1].self_ns = 50;
+    assert_string_equal(missing(&account), "5.0 % is in a.so (exported names only)\n");
+    items[1].advice = "apt install a-dbg";
     assert_string_equal(missing(&account),
-                        "5.0 % is in a.so (exported names only): for lines and inlined functions "
-                        "install the debug symbols (Debian: NAME-dbgsym), or build with -g\n");
+                        "5.0 % is in a.so (exported names only); for lines and inlined functions: "
+                        "apt install a-dbg\n");
+    items[1].problem = MODULE_PROBLEM_NO_DEBUG ": the servers are slow";
+    assert_string_equal(
+        missing(&account),
+        "5.0 % is in a.so (exported names only): the servers are slow; for lines and "
+        "inlined functions: apt install a-dbg\n");
+    items[1].problem = MODULE_PROBLEM_NO_DEBUG;
     items[2].self_ns = 60; /* another problem: a line of its own, the heavier first */
-    items[3].self_ns = 9;  /* too little to be named, and counted all the same */
     assert_string_equal(missing(&account),
                         "6.0 % is in b.so (no names): the file has changed\n"
-                        "5.9 % is in a.so (exported names only): for lines and inlined functions "
-                        "install the debug symbols (Debian: NAME-dbgsym), or build with -g\n");
+                        "5.0 % is in a.so (exported names only); for lines and inlined functions: "
+                        "apt install a-dbg\n");
     items[2].self_ns = 0;
-    for (size_t i = 3; i < 6; i++)
+    for (size_t i = 3; i < 6; i++) {
         items[i].self_ns = 40;
+        items[i].advice = "apt install a-dbg";
+    }
+    items[5].self_ns = 9; /* too little to be named, and counted all the same */
     assert_string_equal(missing(&account),
-                        "17.0 % is in a.so (exported names only), c.so (names, no lines) and 2 "
-                        "more: for lines and inlined functions install the debug symbols (Debian: "
-                        "NAME-dbgsym), or build with -g\n");
+                        "13.9 % is in a.so (exported names only), c.so (names, no lines) and 1 "
+                        "more; for lines and inlined functions: apt install a-dbg\n");
+    items[4].advice = "apt install d-dbg"; /* what helps is another thing */
+    assert_string_equal(missing(&account),
+                        "9.9 % is in a.so (exported names only), c.so (names, no lines); for lines "
+                        "and inlined functions: apt install a-dbg\n"
+                        "4.0 % is in d.so (names, no lines); for lines and inlined functions: apt "
+                        "install d-dbg\n");
     account_modules_deinit(&account.modules);
 }
 
