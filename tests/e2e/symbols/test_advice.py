@@ -14,12 +14,13 @@ OWN = "build it with -g, or name the folder of its debug file by --debug-dir"
 
 
 def advice(**variables):
-    """The closing line of the recording, and the advice of its heaviest module in the account."""
+    """The closing line about the heaviest module of the recording, and the advice of it in the account. Other modules have lines of their own."""
     result = sampler("report", "recording", "-o", "x.sprofile", "--account-file", "account.json", env=clean_environment(**variables))
     check_equal(result.status, 0, "status (%s)" % result.stderr)
     with open("account.json", encoding="utf-8") as file:
         module = max(json.load(file)["modules"], key=lambda module: module["self_ns"])
-    line, = [line for line in result.stderr.splitlines() if "for lines and inlined functions" in line]
+    start = "%% is in %s (" % os.path.basename(module["path"])
+    line, = [line for line in result.stderr.splitlines() if start in line]
     return line, module["advice"]
 
 
