@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include "hooks/hooks.h"
@@ -25,6 +26,7 @@
 #include "signals/handler.h"
 #include "signals/program_mask.h"
 #include "signals/program_signal.h"
+#include "sys/fds.h"
 #include "sys/os.h"
 #include "threads/children.h"
 #include "threads/life.h"
@@ -76,18 +78,21 @@ HOOK_EXPORT void _Exit(int status)
 
 /* ---- fork ---------------------------------------------------------------------------------- */
 
-/* Whether the thread that forks had our signal blocked already. */
+/* Of the thread that forks: whether it had our signal blocked already, and the soft limit of
+ * files. */
 static __thread bool blocked_before_fork;
+static __thread rlim_t soft_limit_before_fork;
 
 /* Our signal is blocked while the process is copied: otherwise a copy that takes longer than a
- * period is begun again at each tick, for ever. Nothing else is done: handlers of the program run
- * between this and the copy; they may start threads, or wait for the end of threads, and so for our
- * lock. HOOK */
+ * period is begun again at each tick, for ever. No lock is held until then: handlers of the program
+ * run between this and the copy; they may start threads, or wait for the end of threads, and so for
+ * our locks. HOOK */
 static void before_fork(void)
 {
     uint64_t ours = os_signal_bit(session.settings.signo), before = 0;
     os_sigmask(SIG_BLOCK, &ours, &before);
     blocked_before_fork = (before & ours) != 0;
+    soft_limit_before_fork = __libc_single_threaded ? RLIM_INFINITY : fds_soft_limit();
 }
 
 /* HOOK */
@@ -114,6 +119,7 @@ static void after_fork_in_child(void)
 {
     int saved_errno = errno;
     struct session_entry entry = session_enter();
+    fds_forked(soft_limit_before_fork);
     thread_registry_lock_alone();
     session_restart(&entry, true);
     thread_registry_unlock();

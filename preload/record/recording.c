@@ -17,6 +17,7 @@
 
 #include "sys/fds.h"
 #include "sys/line.h"
+#include "sys/lock.h"
 #include "sys/os.h"
 
 #define NAME_ATTEMPTS 1000u
@@ -194,10 +195,12 @@ bool recording_place(struct recording *recording)
         return true;
     os_sigmask(SIG_BLOCK, &all, &saved);
     uint32_t state = RECORDING_IN_MEMORY;
-    while (!__atomic_compare_exchange_n(&recording->state, &state, RECORDING_BEING_PLACED, false,
-                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE) &&
-           state == RECORDING_BEING_PLACED) {
-        os_call(SYS_sched_yield);
+    for (unsigned n = 1;
+         !__atomic_compare_exchange_n(&recording->state, &state, RECORDING_BEING_PLACED, false,
+                                      __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE) &&
+         state == RECORDING_BEING_PLACED;
+         n++) {
+        wait_a_moment(n);
         state = RECORDING_IN_MEMORY;
     }
     bool is_there = state == RECORDING_IN_FILE;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "sys/lock.h"
 #include "sys/os.h"
 
 #define FDS_MAX 65536    /* higher numbers work, but are not protected from close */
@@ -94,34 +95,16 @@ bool fds_are_scarce(void)
 }
 
 /* Held while the limit is raised: of two threads at once, one would take the limit raised by the
- * other for the program's own, and leave it so. Atomic; with all signals blocked, since handlers
- * want it too. */
-static uint32_t limit_lock;
-
-/* any context */
-SIGNAL_SAFE static void limit_lock_take(uint64_t *saved)
-{
-    const uint64_t all = ~UINT64_C(0);
-    os_sigmask(SIG_BLOCK, &all, saved);
-    while (__atomic_exchange_n(&limit_lock, 1, __ATOMIC_ACQUIRE) != 0)
-        os_call(SYS_sched_yield);
-}
-
-/* any context */
-SIGNAL_SAFE static void limit_lock_give(const uint64_t *saved)
-{
-    __atomic_store_n(&limit_lock, 0, __ATOMIC_RELEASE);
-    os_sigmask(SIG_SETMASK, saved, NULL);
-}
+ * other for the program's own, and leave it so. */
+static struct lock limit_lock;
 
 /* A number above the soft limit, which is raised for the moment of one call. A limit that the
  * program sets in between stays. any context */
 SIGNAL_SAFE static int number_above(int fd, rlim_t ceiling)
 {
     struct rlimit limit, now;
-    uint64_t saved;
     int high = -1;
-    limit_lock_take(&saved);
+    uint64_t mask = lock_take_masked(&limit_lock);
     if (os_limit_get(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= ceiling &&
         limit.rlim_max > limit.rlim_cur) {
         const struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
@@ -134,8 +117,31 @@ SIGNAL_SAFE static int number_above(int fd, rlim_t ceiling)
                 os_limit_set(RLIMIT_NOFILE, &limit);
         }
     }
-    limit_lock_give(&saved);
+    lock_give_masked(&limit_lock, mask);
     return high;
+}
+
+/* HOOK */
+rlim_t fds_soft_limit(void)
+{
+    struct rlimit limit;
+    uint64_t mask = lock_take_masked(&limit_lock);
+    bool is_known = os_limit_get(RLIMIT_NOFILE, &limit) == 0;
+    lock_give_masked(&limit_lock, mask);
+    return is_known ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+/* The kernel copies limits before memory: what this process has in memory does not tell whether the
+ * limit was copied while raised. HOOK: a forked child, alone */
+void fds_forked(rlim_t soft_limit)
+{
+    struct rlimit limit;
+    if (os_limit_get(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == limit.rlim_max &&
+        soft_limit < limit.rlim_cur) {
+        limit.rlim_cur = soft_limit;
+        os_limit_set(RLIMIT_NOFILE, &limit);
+    }
+    lock_reset(&limit_lock);
 }
 
 /* The kernel's table of a process grows with its highest number and is copied by fork, so "high"

@@ -10,12 +10,14 @@
  * When full  fds_adopt fails with EMFILE where the hard limit is so low (fds_are_scarce) that the
  *            program shall have all numbers; its owner then opens files for moments only, or does
  *            without.
- * Context    any, all of it; fds_adopt blocks all signals for the moment it raises the soft
- *            limit. */
+ * Context    any, but for the last two; fds_adopt blocks all signals for the moment it raises the
+ *            soft limit.
+ */
 #ifndef SAMPLER_FDS_H
 #define SAMPLER_FDS_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "sys/context.h"
 
@@ -40,5 +42,13 @@ SIGNAL_SAFE int fds_next(int fd);
 
 /* The number is no longer ours: the program has put another file there. */
 SIGNAL_SAFE void fds_forget(int fd);
+
+/* The soft limit as the program has it, also while another thread of it is in fds_adopt;
+ * RLIM_INFINITY when it cannot be read. HOOK */
+rlim_t fds_soft_limit(void);
+
+/* In a forked child: what another thread was doing in fds_adopt when the process was copied does
+ * not go on here. `soft_limit` is what the limit was right before. HOOK */
+void fds_forked(rlim_t soft_limit);
 
 #endif

@@ -6,6 +6,7 @@
 #include "threads/control.h"
 
 #include "state/run.h"
+#include "sys/lock.h"
 #include "sys/os.h"
 #include "threads/life.h"
 #include "threads/scan.h"
@@ -19,7 +20,7 @@ static char marker; /* its address: what the timer's signal carries */
 
 /* Written under the lock, or in SETUP. */
 static struct {
-    uint32_t lock;       /* atomic; its holder has all signals blocked */
+    struct lock lock;
     uint64_t off_cpu_ns; /* CPU of the process when sampling was stopped */
     uint64_t start_ns;   /* CLOCK_MONOTONIC: the timer resumes it; 0 = it does not */
     uint64_t stop_ns;    /* CLOCK_MONOTONIC: the timer stops it; 0 = it does not (yet) */
@@ -34,23 +35,6 @@ bool control_is_on(void)
 }
 
 /* any context */
-SIGNAL_SAFE static uint64_t lock(void)
-{
-    const uint64_t all = ~UINT64_C(0);
-    uint64_t saved = 0;
-    os_sigmask(SIG_BLOCK, &all, &saved);
-    for (unsigned n = 1; __atomic_exchange_n(&control.lock, 1, __ATOMIC_ACQUIRE) != 0; n++)
-        thread_wait_a_moment(n);
-    return saved;
-}
-
-/* any context */
-SIGNAL_SAFE static void unlock(uint64_t saved)
-{
-    __atomic_store_n(&control.lock, 0, __ATOMIC_RELEASE);
-    os_sigmask(SIG_SETMASK, &saved, NULL);
-}
-
 /* Sets the timer to the next switch; 0 disarms it. any context */
 SIGNAL_SAFE static void timer_set(void)
 {
@@ -161,12 +145,12 @@ bool control_switch(bool on)
     bool done = false;
     if (!is_running())
         return done;
-    uint64_t saved = lock();
+    uint64_t saved = lock_take_masked(&control.lock);
     if (is_running()) {
         switch_to(on);
         done = true;
     }
-    unlock(saved);
+    lock_give_masked(&control.lock, saved);
     return done;
 }
 
@@ -175,10 +159,10 @@ void control_toggle(void)
 {
     if (!is_running())
         return;
-    uint64_t saved = lock();
+    uint64_t saved = lock_take_masked(&control.lock);
     if (is_running())
         switch_to(!control_is_on());
-    unlock(saved);
+    lock_give_masked(&control.lock, saved);
 }
 
 /* any context */
@@ -192,12 +176,12 @@ void control_timer_ticked(void)
 {
     if (!is_running())
         return;
-    uint64_t saved = lock(), now_ns = os_clock_ns(CLOCK_MONOTONIC);
+    uint64_t saved = lock_take_masked(&control.lock), now_ns = os_clock_ns(CLOCK_MONOTONIC);
     if (is_running() && !control_is_on() && control.start_ns != 0 && now_ns >= control.start_ns)
         switch_to(true);
     else if (is_running() && control_is_on() && control.stop_ns != 0 && now_ns >= control.stop_ns)
         switch_to(false);
-    unlock(saved);
+    lock_give_masked(&control.lock, saved);
 }
 
 /* Times count from when sampler-run began, where it did: a command and what it starts are one run.
@@ -226,7 +210,7 @@ void control_begin(void)
     if (!has_begun)
         times_of_settings();
     has_begun = true;
-    control.lock = 0; /* in a forked child its holder may not exist */
+    lock_reset(&control.lock);
     control.off_cpu_ns = session.recording.header->start_cpu_ns;
 }
 

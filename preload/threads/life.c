@@ -18,6 +18,7 @@
 #include "record/module_images.h"
 #include "state/run.h"
 #include "sys/line.h"
+#include "sys/lock.h"
 #include "sys/os.h"
 #include "sys/tls.h"
 #include "threads/children.h"
@@ -352,8 +353,8 @@ SIGNAL_SAFE static uint64_t end_records(struct thread *thread, bool mine, uint64
  * alive, and soon finishes. any context */
 SIGNAL_SAFE static void wait_for_writer(const struct thread *thread)
 {
-    while (__atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0)
-        os_call(SYS_sched_yield);
+    for (unsigned n = 1; __atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0; n++)
+        wait_a_moment(n);
 }
 
 /* any context */

@@ -17,6 +17,7 @@
 
 #include "state/run.h"
 #include "sys/fds.h"
+#include "sys/lock.h"
 #include "sys/os.h"
 #include "sys/tls.h"
 #include "threads/find.h"
@@ -42,7 +43,7 @@
 static char marker;
 
 static struct {
-    uint32_t busy;    /* atomic: the lock; its holder has all signals blocked */
+    struct lock lock; /* held by who looks */
     uint64_t next_ns; /* atomic: CLOCK_MONOTONIC, no look before */
     pid_t runner;     /* atomic: the thread that was last seen to run, 0 = none yet */
 
@@ -53,7 +54,7 @@ static struct {
     bool found;           /* by the look in progress */
 } scan = {.timer_id = -1};
 
-/* /proc/self/task as read; by who is busy. */
+/* /proc/self/task as read; under the lock. */
 static _Alignas(8) char entries[4096];
 
 struct entry {
@@ -153,25 +154,6 @@ SIGNAL_SAFE static bool all_are_known(void)
                                   __atomic_load_n(&thread_counts.n_known, __ATOMIC_SEQ_CST);
 }
 
-/* any context */
-SIGNAL_SAFE static bool lock_try(void)
-{
-    return __atomic_exchange_n(&scan.busy, 1, __ATOMIC_ACQUIRE) == 0;
-}
-
-/* Waits for a look that is being taken. All signals are blocked. any context */
-SIGNAL_SAFE static void lock(void)
-{
-    for (unsigned n = 1; !lock_try(); n++)
-        thread_wait_a_moment(n);
-}
-
-/* any context */
-SIGNAL_SAFE static void unlock(void)
-{
-    __atomic_store_n(&scan.busy, 0, __ATOMIC_RELEASE);
-}
-
 /* Lock held. Once, `interval_ns` of the process's CPU time from now. any context */
 SIGNAL_SAFE static void timer_set(void)
 {
@@ -231,10 +213,10 @@ SIGNAL_SAFE static void look(void)
 /* any context */
 void scan_now(void)
 {
-    if (session_phase() != SESSION_RUNNING || !session_is_ours() || !lock_try())
+    if (session_phase() != SESSION_RUNNING || !session_is_ours() || !lock_try(&scan.lock))
         return;
     look();
-    unlock();
+    lock_give(&scan.lock);
 }
 
 /* any context */
@@ -268,7 +250,7 @@ void scan_timer_ticked(void)
         return;
     if (is_due(os_clock_ns(CLOCK_MONOTONIC)))
         scan_now();
-    lock();
+    lock_take(&scan.lock);
     pid_t runner = __atomic_load_n(&scan.runner, __ATOMIC_RELAXED);
     if (runner != 0 && thread_of_tid(runner) != NULL)
         timer_move(runner);
@@ -276,18 +258,18 @@ void scan_timer_ticked(void)
     if (scan.interval_ns > LOOK_SELDOM_NS)
         scan.interval_ns = LOOK_SELDOM_NS;
     timer_set();
-    unlock();
+    lock_give(&scan.lock);
 }
 
 /* any context */
 void scan_go_on(void)
 {
-    lock();
+    lock_take(&scan.lock);
     reap(false);
     read_folder(true);
     scan.interval_ns = LOOK_EVERY_NS;
     timer_set();
-    unlock();
+    lock_give(&scan.lock);
 }
 
 /* HOOK */
@@ -296,10 +278,10 @@ void scan_cover_new(pid_t tid)
     const uint64_t all = ~UINT64_C(0);
     uint64_t saved;
     os_sigmask(SIG_BLOCK, &all, &saved);
-    lock();
+    lock_take(&scan.lock);
     if (session_phase() == SESSION_RUNNING && session_is_ours() && thread_of_tid(tid) == NULL)
         cover(tid, 0);
-    unlock();
+    lock_give(&scan.lock);
     os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
@@ -312,12 +294,12 @@ void scan_thread_ends(void)
     if (likely(__atomic_load_n(&scan.target, __ATOMIC_RELAXED) != tid))
         return;
     os_sigmask(SIG_BLOCK, &all, &saved);
-    lock();
+    lock_take(&scan.lock);
     for (struct thread *t = thread_slots(); t != NULL && scan.target == tid; t = t->next_slot)
         if (t->tid != tid && __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == THREAD_LIVE)
             timer_move(t->tid);
     timer_set();
-    unlock();
+    lock_give(&scan.lock);
     os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
@@ -334,12 +316,12 @@ void scan_start(void)
     const uint64_t all = ~UINT64_C(0);
     uint64_t saved;
     os_sigmask(SIG_BLOCK, &all, &saved);
-    lock();
+    lock_take(&scan.lock);
     scan.next_ns = 0;
     scan.interval_ns = LOOK_EVERY_NS;
     timer_make(tls_gettid());
     timer_set();
-    unlock();
+    lock_give(&scan.lock);
     os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
@@ -351,10 +333,10 @@ void scan_stop(void)
     if (scan.timer_id < 0)
         return;
     os_sigmask(SIG_BLOCK, &all, &before);
-    lock();
+    lock_take(&scan.lock);
     os_call(SYS_timer_delete, scan.timer_id);
     scan.timer_id = -1;
-    unlock();
+    lock_give(&scan.lock);
     /* A tick already sent to this thread is delivered when the mask changes; not where the program
      * itself has our signal blocked, or what it holds back would be delivered too. */
     if ((before & ours) == 0)
@@ -365,7 +347,7 @@ void scan_stop(void)
 /* HOOK */
 void scan_abandon(void)
 {
-    scan.busy = 0;
+    lock_reset(&scan.lock);
     scan.timer_id = -1;
     scan.runner = 0;
 }

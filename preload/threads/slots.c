@@ -1,13 +1,13 @@
 /* slots.c - see slots.h.
  *
- * Whoever waits here yields, and now and then sleeps: a holder has all signals blocked and is done
- * within microseconds, but it may lose the processor. libc's locks are no choice: a program may
- * interpose them, and the handler may run on top of their holder. */
+ * Slots are made once and never go away, so that the handler and the watcher may look at any of
+ * them. */
 #include "threads/slots.h"
 
 #include <string.h>
 
 #include "state/run.h"
+#include "sys/lock.h"
 #include "sys/os.h"
 #include "threads/find.h"
 #include "threads/wall_state.h"
@@ -21,42 +21,27 @@ struct thread_counts thread_counts;
 static struct thread *slots;
 static struct thread *free_slots;
 
-/* Held for a few instructions, always with all signals blocked, so that no handler can want it on
- * top of its holder. Not a libc mutex: those may be interposed by the program. */
-static uint32_t registry_lock;
+static struct lock registry_lock;
 static uint64_t registry_saved_mask; /* of the holder */
-
-/* any context */
-void thread_wait_a_moment(unsigned n)
-{
-    const struct timespec nap = {.tv_nsec = 50000};
-    os_call(n % 64 == 0 ? SYS_nanosleep : SYS_sched_yield, &nap, NULL);
-}
 
 /* any context */
 void thread_registry_lock(void)
 {
-    const uint64_t all = ~UINT64_C(0);
-    uint64_t saved;
-    os_sigmask(SIG_BLOCK, &all, &saved);
-    for (unsigned n = 1; __atomic_exchange_n(&registry_lock, 1, __ATOMIC_ACQUIRE) != 0; n++)
-        thread_wait_a_moment(n);
+    uint64_t saved = lock_take_masked(&registry_lock);
     registry_saved_mask = saved;
 }
 
 /* HOOK */
 void thread_registry_lock_alone(void)
 {
-    __atomic_store_n(&registry_lock, 0, __ATOMIC_RELAXED);
+    lock_reset(&registry_lock);
     thread_registry_lock();
 }
 
 /* any context */
 void thread_registry_unlock(void)
 {
-    uint64_t saved = registry_saved_mask;
-    __atomic_store_n(&registry_lock, 0, __ATOMIC_RELEASE);
-    os_sigmask(SIG_SETMASK, &saved, NULL);
+    lock_give_masked(&registry_lock, registry_saved_mask);
 }
 
 /* any context */
@@ -172,7 +157,7 @@ bool thread_claim(struct thread *thread, enum thread_state to)
             return true;
         if (state != THREAD_HELD)
             return false;
-        thread_wait_a_moment(n);
+        wait_a_moment(n);
     }
 }
 
@@ -191,10 +176,12 @@ void thread_release(struct thread *thread)
 /* any context */
 bool thread_handler_is_done(const struct thread *thread, uint64_t give_up_ns)
 {
-    while (thread != thread_self && __atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0) {
+    for (unsigned n = 1;
+         thread != thread_self && __atomic_load_n(&thread->in_handler, __ATOMIC_SEQ_CST) != 0;
+         n++) {
         if (os_clock_ns(CLOCK_MONOTONIC) >= give_up_ns)
             return false;
-        os_call(SYS_sched_yield);
+        wait_a_moment(n);
     }
     return true;
 }

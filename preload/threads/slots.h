@@ -76,10 +76,6 @@ SIGNAL_SAFE bool thread_handler_is_done(const struct thread *thread, uint64_t gi
 SIGNAL_SAFE void thread_registry_lock(void);
 SIGNAL_SAFE void thread_registry_unlock(void);
 
-/* Waits a moment for another thread, the n-th time. Sleeps now and then: a thread of real-time
- * priority that only yields may keep the other from the processor. */
-SIGNAL_SAFE void thread_wait_a_moment(unsigned n);
-
 /* thread_registry_lock in a forked child, where the caller is the only thread: whoever held it at
  * the fork does not exist here. thread_registry_restart must follow, for what was left half done.
  * HOOK */

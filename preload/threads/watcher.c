@@ -13,6 +13,7 @@
 #include "clock/engine.h"
 #include "state/run.h"
 #include "sys/libc_real.h"
+#include "sys/lock.h"
 #include "sys/os.h"
 #include "threads/sample.h"
 #include "threads/slots.h"
@@ -396,8 +397,8 @@ bool watcher_start(void)
     if (error == 0) {
         watcher_pid = os_getpid();
         /* Known by its id before anybody counts threads. */
-        while (__atomic_load_n(&watcher_tid, __ATOMIC_ACQUIRE) == 0)
-            os_call(SYS_sched_yield);
+        for (unsigned n = 1; __atomic_load_n(&watcher_tid, __ATOMIC_ACQUIRE) == 0; n++)
+            wait_a_moment(n);
     }
     errno = error;
     return error == 0;
@@ -411,6 +412,6 @@ void watcher_stop(bool is_child)
         watcher_tid = 0;
         looking = 0;
     }
-    while (__atomic_load_n(&looking, __ATOMIC_SEQ_CST) != 0)
-        os_call(SYS_sched_yield);
+    for (unsigned n = 1; __atomic_load_n(&looking, __ATOMIC_SEQ_CST) != 0; n++)
+        wait_a_moment(n);
 }

@@ -2,10 +2,11 @@
 changed result, twenty times each."""
 
 import os
+import resource
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from e2e import Folded, case, check, check_equal, main, run, sampler_run, test_program
+from e2e import LIBRARY, Folded, Skip, case, check, check_equal, main, run, sampler_run, test_program
 
 RUNS = 20
 
@@ -34,6 +35,21 @@ def short_threads(_scratch):
 @case
 def forks(_scratch):
     check_runs([test_program("forks"), "60"], 500)
+
+
+@case
+def forks_beside_threads(scratch):
+    """A child of fork has the program's limit of files and runs, whatever our part of another thread was about to do when
+    the process was copied: it raises that limit for a moment, under a lock."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    low = 256 if soft == hard else soft
+    if low >= hard:
+        raise Skip("no room between the limits of files, %d and %d" % (soft, hard))
+    for clock in ("perf", "timer"):
+        result = run(["prlimit", "--nofile=%d:%d" % (low, hard), "env", "LD_PRELOAD=" + LIBRARY,
+                      "SAMPLER_RECORDING_DIR=" + scratch, "SAMPLER_CLOCK=" + clock,
+                      test_program("forks_beside_threads"), "1000"], timeout_s=200)
+        check_equal((result.status, result.stdout), (0, b"1000 as before, 0 with another limit, 0 hung or failed\n"), clock)
 
 
 @case
