@@ -183,7 +183,8 @@ struct capture_chunk {
  *
  *   PAD              none; one byte
  *   INFO             text key, text value: "command" (argv joined by NUL), "exe", "cwd", "host",
- *                    "uid" (effective, decimal), "unwinder", "clock-fallback" (why), "event" (its name), "version"
+ *                    "uid" (effective, decimal), "unwinder", "clock-fallback" (why), "event" (its name), "version",
+ *                    "stopped" (why sampling ended before the process did)
  *   THREAD_START     varint tid, varint time, varint CPU ns of the thread from which on the
  *                    recording knows what it used, text name
  *   THREAD_NAME      text name: the thread has a new one

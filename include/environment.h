@@ -32,8 +32,7 @@
  *
  * For tests and measurements:
  *   SAMPLER_TOOL           path of `sampler`                               next to the library
- *   SAMPLER_SIGNAL         number of the signal to use, 1 to 31            SIGPROF; SIGRTMIN in Go
- *                          programs, which take SIGPROF for themselves
+ *   SAMPLER_SIGNAL         number of the signal to use, 1 to 31            SIGPROF; see libsampler.7
  *   SAMPLER_MAX_NODES      stack nodes one stream remembers at a time      1048576
  *   SAMPLER_HANDLER        empty: take ticks, record nothing               sample
  *

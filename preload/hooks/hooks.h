@@ -5,9 +5,9 @@
  *   threads.c, thread_end.c    threads come and go
  *   signals.c, signals_old.c   handlers; masks.c: masks; own_signal.c: waits for our signal
  *   waits.c, transfers.c       waits and transfers that a tick would shorten
- *   altstack.c, fds.c          alternate stacks; descriptors that the program closes
+ *   altstack.c, fds.c          small stacks; descriptors that the program closes
  *   rights.c                   setuid, chroot, setrlimit ...: what it takes to open files
- *   seccomp.c, syscall.c       prctl; syscall()
+ *   fences.c, syscall.c        prctl; syscall()
  *   api.c                      the functions of include/sampler.h
  *
  * A hook changes nothing the program can see except what its file states, and steps aside
@@ -62,10 +62,14 @@ uint32_t hooks_kind_of(const char *path, char *const envp[]);
 /* Whether our signal is to wait while handlers run on alternate stacks. altstack.c */
 bool altstack_is_crowded(void);
 
-/* To be called with a prctl or seccomp, its number and first arguments, before it is made.
- * seccomp.c */
-void hooks_seccomp_check(long number, unsigned long first, unsigned long second,
-                         unsigned long third);
+/* Lends the calling thread an alternate stack for our handler, since its own is small; takes it back
+ * where the thread ends, our signal blocked for good. Without memory it gets none. altstack.c */
+void altstack_lend(void);
+void altstack_take_back(void);
+
+/* To be called with a call by which rights go, its number and first arguments, before it is made.
+ * fences.c */
+void hooks_fence_check(long number, unsigned long first, unsigned long second, unsigned long third);
 
 /* Makes system calls made through our syscall() recognisable. SETUP. syscall.c */
 void hooks_syscall_setup(void);

@@ -23,6 +23,7 @@ static void on_thread_end(void *value)
         return;
     scan_thread_ends();
     thread_end(thread);
+    altstack_take_back();
 }
 
 /* HOOK, SETUP */

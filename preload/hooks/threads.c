@@ -14,6 +14,11 @@
 #include "threads/scan.h"
 #include "threads/slots.h"
 
+/* A thread with less than this may use nearly all of it; what we need of it at most, of which the
+ * kernel's frame of a signal is the most (12 kB with AMX). */
+#define SMALL_STACK_BYTES 262144u
+#define OUR_STACK_BYTES 32768u
+
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
 /* The first thing in a new thread; our signal may be blocked, by the creator's mask or
@@ -25,6 +30,8 @@ static void begin_created(struct thread *thread)
     os_sigmask(SIG_BLOCK, &all, &mask);
     if (session_phase() == SESSION_RUNNING) {
         thread_end_await(thread);
+        if (unlikely(thread->has_small_stack))
+            altstack_lend();
         thread_begin(thread, entered_cpu_ns, true);
     } else {
         thread_unreserve(thread);
@@ -66,8 +73,29 @@ static struct thread *reserve(void *argument)
     if (thread == NULL)
         return NULL;
     thread->argument = argument;
+    thread->has_small_stack = false;
     thread->mask_blocked = mask_believed();
     return thread;
+}
+
+/* Whether the stack of a thread with these attributes has no room for us; then *larger becomes a
+ * copy of them that asks for more, or the thread is marked where the memory is the program's own.
+ * Returns the attributes to create it with. HOOK */
+static const pthread_attr_t *attributes_for(struct thread *thread, const pthread_attr_t *attributes,
+                                            pthread_attr_t *larger)
+{
+    void *at;
+    size_t n_bytes;
+    if (attributes == NULL || pthread_attr_getstack(attributes, &at, &n_bytes) != 0 ||
+        n_bytes >= SMALL_STACK_BYTES)
+        return attributes;
+    if ((uintptr_t)at + n_bytes !=
+        0) { /* glibc counts from the end, which is 0 where none is set */
+        thread->has_small_stack = true;
+        return attributes;
+    }
+    *larger = *attributes;
+    return pthread_attr_setstacksize(larger, n_bytes + OUR_STACK_BYTES) == 0 ? larger : attributes;
 }
 
 /* HOOK */
@@ -76,12 +104,14 @@ HOOK_EXPORT int pthread_create(pthread_t *created, const pthread_attr_t *attribu
 {
     struct thread *thread = reserve(argument);
     sigset_t mask;
+    pthread_attr_t larger;
     if (thread == NULL)
         return libc_real()->pthread_create(created, attributes, start, argument);
     thread->start = start;
     if (attributes != NULL && pthread_attr_getsigmask_np(attributes, &mask) == 0)
         thread->mask_blocked = sigismember(&mask, session.settings.signo) == 1;
-    int error = libc_real()->pthread_create(created, attributes, run_posix, thread);
+    const pthread_attr_t *given = attributes_for(thread, attributes, &larger);
+    int error = libc_real()->pthread_create(created, given, run_posix, thread);
     if (error != 0)
         thread_unreserve(thread);
     return error;

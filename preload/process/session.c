@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "process/header.h"
+#include "signals/handler.h"
 #include "signals/program_mask.h"
 #include "state/paths.h"
 #include "sys/line.h"
@@ -211,6 +212,21 @@ static void last_look(void)
     os_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* Says in the recording that it is not whole where our ticks went to another handler. Our signal is
+ * blocked. EXIT */
+static void note_lost_signal(void)
+{
+    char bytes[200];
+    struct line line;
+    if (thread_self == NULL || handler_is_in_place())
+        return;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, "the program has set a handler for our signal (");
+    line_add_number(&line, (uint64_t)session.settings.signo);
+    line_add(&line, ") by a system call; SAMPLER_SIGNAL=16 chooses another");
+    stream_put_info(&thread_self->stream, "stopped", bytes, line.length);
+}
+
 /* EXIT */
 bool session_end(int status)
 {
@@ -225,6 +241,7 @@ bool session_end(int status)
     os_sigmask(SIG_BLOCK, &ours, &before);
     if (thread_self != NULL)
         thread_self->is_held_back = (before & ours) != 0;
+    note_lost_signal();
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
         if (thread_handler_is_done(t, give_up_ns))

@@ -279,6 +279,14 @@ void handler_remove(void)
     libc_real()->sigaction(session.settings.signo, &before, NULL);
 }
 
+/* EXIT */
+bool handler_is_in_place(void)
+{
+    struct sigaction now;
+    return libc_real()->sigaction(session.settings.signo, NULL, &now) != 0 ||
+           now.sa_sigaction == on_signal;
+}
+
 /* HOOK */
 void handler_install_again(void)
 {

@@ -40,6 +40,10 @@ void handler_remove(void);
  * threads. HOOK */
 void handler_leave_altstack(void);
 
+/* Whether the kernel still has our handler. Nobody can set another through libc's functions, but by
+ * a system call of its own, or from within libc (profil), past our hooks. EXIT */
+bool handler_is_in_place(void);
+
 /* Installs the handler again after it was given away for an exec that failed. HOOK */
 void handler_install_again(void);
 

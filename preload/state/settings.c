@@ -1,16 +1,15 @@
 /* settings.c - see settings.h. All of it SETUP. */
 #include "state/settings.h"
 
-#include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "environment.h"
+#include "state/program.h"
 #include "sys/keep.h"
 #include "sys/line.h"
 #include "sys/os.h"
-#include "sys/segment.h"
 
 struct word {
     const char *word;
@@ -186,35 +185,13 @@ static int toggle_of(const char *name, int ours)
     return 0;
 }
 
-/* A program built by Go has a note of that. Its runtime handles every signal itself, by system
- * calls no hook sees, except the first real-time ones, which it leaves to libc. (It takes a SIGIO
- * without harm.) SETUP */
-static int find_go_note(struct dl_phdr_info *info, size_t size, void *unused)
+/* The signal to sample by, where nobody chose one: nothing else may have it set behind libc's
+ * functions, where no hook of ours sees that. SETUP */
+static int signal_for_program(void)
 {
-    (void)size;
-    (void)unused;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type != PT_NOTE)
-            continue;
-        uint64_t at = info->dlpi_addr + part->p_vaddr, end = at + part->p_memsz;
-        while (end - at >= sizeof(ElfW(Nhdr))) {
-            const ElfW(Nhdr) *note = address_pointer(at);
-            at += sizeof *note + (((uint64_t)note->n_namesz + 3) & ~UINT64_C(3)) +
-                  (((uint64_t)note->n_descsz + 3) & ~UINT64_C(3));
-            if (note->n_namesz == 4 && memcmp(note + 1, "Go\0", 4) == 0)
-                return 1;
-            if (at > end)
-                break;
-        }
-    }
-    return -1; /* only the first, which is the program itself */
-}
-
-/* SETUP */
-static bool program_is_go(void)
-{
-    return dl_iterate_phdr(find_go_note, NULL) == 1;
+    if (program_is_go())
+        return SIGRTMIN; /* its runtime takes a SIGIO without harm */
+    return program_is_gprof() || value_of("LD_PROFILE") != NULL ? SIGSTKFLT : SIGPROF;
 }
 
 /* What is measured. An event that cannot be used is no reason to measure something else: nothing is
@@ -255,7 +232,7 @@ void settings_read(struct settings *settings)
     settings->recording_dir = text_of(ENVIRONMENT_RECORDING_DIR, NULL);
     settings->max_nodes = (uint32_t)number_of("SAMPLER_MAX_NODES", 16, 1u << 28,
                                               "expected 16 to 268435456 nodes", 1u << 20);
-    settings->signo = signal_of("SAMPLER_SIGNAL", program_is_go() ? SIGRTMIN : SIGPROF);
+    settings->signo = signal_of("SAMPLER_SIGNAL", signal_for_program());
     settings->toggle_signo = toggle_of(ENVIRONMENT_TOGGLE, settings->signo);
     settings->delay_ns = seconds_of(ENVIRONMENT_DELAY);
     settings->duration_ns = seconds_of(ENVIRONMENT_DURATION);

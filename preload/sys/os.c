@@ -150,12 +150,17 @@ void os_unmap(void *bytes, size_t n_bytes)
 }
 
 /* any context */
-SIGNAL_SAFE static int clock_by_call(clockid_t clock, struct timespec *now)
+SIGNAL_SAFE static int clock_call(clockid_t clock, struct timespec *now)
 {
     return (int)os_call(SYS_clock_gettime, clock, now);
 }
 
-int (*os_clock_pointer)(clockid_t, struct timespec *) = clock_by_call;
+int (*os_clock_pointer)(clockid_t, struct timespec *) = clock_call;
+
+void os_clock_by_call(void)
+{
+    __atomic_store_n(&os_clock_pointer, clock_call, __ATOMIC_RELAXED);
+}
 
 void os_setup(void)
 {

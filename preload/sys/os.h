@@ -104,10 +104,15 @@ SIGNAL_SAFE void os_unmap(void *bytes, size_t n_bytes);
 /* Looks up what os_clock_ns calls; until then it makes a system call each time. SETUP */
 void os_setup(void);
 
+/* From now on os_clock_ns makes a system call each time: the program is about to fence the
+ * processor's clock, which the vDSO reads. HOOK */
+void os_clock_by_call(void);
+
 /* What os_clock_ns calls: clock_gettime of the vDSO (27 ns where a system call takes 1400, measured
- * on a virtual machine; each sample reads the clock several times), or the system call. Written in
- * os_setup, constant afterwards. In a variable with external linkage, so that the call through it
- * bears its name and check_signal_safe.sh can allow that one. */
+ * on a virtual machine; each sample reads the clock several times), or the system call. Written by
+ * the two functions above, in one store; either is right for a reader. In a variable with external
+ * linkage, so that the call through it bears its name and check_signal_safe.sh can allow that
+ * one. */
 extern int (*os_clock_pointer)(clockid_t clock, struct timespec *now);
 
 /* Nanoseconds of `clock`; 0 when it cannot be read. */

@@ -113,6 +113,7 @@ struct thread {
     void *(*start)(void *); /* of a thread being created, and its argument */
     int (*start_c11)(void *);
     void *argument;
+    bool has_small_stack;       /* in memory of the program's: its handler gets another one */
     uint32_t destructor_rounds; /* seen by the key's destructor */
 };
 

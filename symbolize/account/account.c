@@ -153,6 +153,7 @@ static bool process_fill(struct account *account, struct account_process *proces
         .command = text_keep(account, recording->facts.command),
         .exe = info_keep(account, recording, "exe"),
         .clock_fallback = info_keep(account, recording, "clock-fallback"),
+        .why_stopped = info_keep(account, recording, "stopped"),
         .sums = {.measure = recording->facts.measure,
                  .length_ns = recording->facts.length_ns,
                  .stopped_ns = recording->facts.stopped_ns,
@@ -160,7 +161,8 @@ static bool process_fill(struct account *account, struct account_process *proces
                  .n_threads = recording->n_threads,
                  .n_warnings = recording->n_warnings + recording->n_warnings_dropped},
     };
-    if (process->command == NULL || process->exe == NULL || process->clock_fallback == NULL)
+    if (process->command == NULL || process->exe == NULL || process->clock_fallback == NULL ||
+        process->why_stopped == NULL)
         return false;
     sums_add_header(&process->sums, header);
     sums_add_whole(&process->sums, recording);
@@ -216,6 +218,14 @@ void account_add_thread_begin(struct account *account, size_t index, uint64_t cp
 void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns)
 {
     add_weighed(account, index, offsetof(struct account_sums, thread_exit_ns), cpu_ns);
+}
+
+const char *account_why_stopped(const struct account *account)
+{
+    for (size_t i = 0; i < account->processes.n; i++)
+        if (account->processes.items[i].why_stopped[0] != '\0')
+            return account->processes.items[i].why_stopped;
+    return "";
 }
 
 void account_add_nameless(struct account *account, size_t index, uint64_t weight_ns)
@@ -275,8 +285,9 @@ bool account_add(struct account *account, const struct account *other)
         copy.command = text_keep(account, copy.command);
         copy.exe = text_keep(account, copy.exe);
         copy.clock_fallback = text_keep(account, copy.clock_fallback);
+        copy.why_stopped = text_keep(account, copy.why_stopped);
         if (copy.command == NULL || copy.exe == NULL || copy.clock_fallback == NULL ||
-            !account_processes_push(&account->processes, copy))
+            copy.why_stopped == NULL || !account_processes_push(&account->processes, copy))
             return false;
     }
     for (size_t i = 0; i < other->children.n; i++)

@@ -92,6 +92,7 @@ struct account_process {
     const char *command;        /* words joined by blanks; "" if not recorded                 */
     const char *exe;            /* "" if not recorded                                         */
     const char *clock_fallback; /* why a thread did not get the clock it should have, "" none */
+    const char *why_stopped;    /* why sampling ended before the process did, "" it did not   */
 };
 
 /* Programs that were started and cannot be recorded: equal ones of one parent are one. */
@@ -133,6 +134,10 @@ void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns
  * own stand for (build.h). It is in the CPU time already. */
 void account_add_thread_begin(struct account *account, size_t index, uint64_t cpu_ns);
 void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns);
+
+/* Why sampling ended before the first of the processes of which that is true did; "" none. Valid as
+ * long as the account. */
+const char *account_why_stopped(const struct account *account);
 
 /* Of the weights of recording `index`, `weight_ns` is in code without a name of its own. */
 void account_add_nameless(struct account *account, size_t index, uint64_t weight_ns);

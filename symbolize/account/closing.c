@@ -175,6 +175,8 @@ const char *account_format_remedy(const struct account *account, char *out, size
             "time to pass");
         break;
     case ACCOUNT_TOO_SHORT:
+        if (account_why_stopped(account)[0] != '\0')
+            break; /* more of the same would not help */
         if (sums->measure == MEASURE_CPU && on_ns > WAITING_NS &&
             (double)sums->cpu_ns < WAITING_SHARE * (double)on_ns)
             snprintf(out, out_bytes, "it was waiting most of the time; -e wall shows where");

@@ -141,6 +141,7 @@ static void put_process(struct json *json, const struct account_process *process
     put_u64(json, "period_ns", process->period);
     put_text(json, "clock", account_clock_word(process->clock)->key);
     put_text(json, "clock_fallback", process->clock_fallback);
+    put_text(json, "why_stopped", process->why_stopped);
     put_sums(json, &process->sums);
     json_object_end(json);
 }

@@ -218,16 +218,38 @@ static void add_left(struct missing_rows *rows, const struct account *account)
                  sums->n_threads, sums->n_threads == 1 ? "" : "s");
 }
 
+/* CPU time of the run that is in no recording. Known under sampler-run only; 0 = not known, or too
+ * little to tell. */
+static uint64_t unrecorded_ns_of(const struct account *account)
+{
+    const struct account_sums *sums = &account->all;
+    bool is_known = sums->measure == MEASURE_CPU && sums->cpu_known &&
+                    account->run_cpu_ns > sums->cpu_ns + UNRECORDED_NS;
+    return is_known ? account->run_cpu_ns - sums->cpu_ns : 0;
+}
+
+static void add_stopped(struct missing_rows *rows, const struct account *account)
+{
+    const char *why = account_why_stopped(account);
+    uint64_t unrecorded_ns = account->all.n_children_missed == 0 ? unrecorded_ns_of(account) : 0;
+    struct missing *row = why[0] != '\0' ? row_add(rows, 1) : NULL;
+    if (row == NULL)
+        return;
+    size_t used = 0;
+    append(row->line, LINE_BYTES, &used, "sampling ended before the program did: %s", why);
+    if (unrecorded_ns > 0)
+        append(row->line, LINE_BYTES, &used, "; it used %.2f s CPU after that",
+               (double)unrecorded_ns / 1e9);
+}
+
 /* How much that is can only be known under sampler-run; without it the row stands behind others. */
 static void add_children(struct missing_rows *rows, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
-    uint64_t unrecorded_ns = sums->measure == MEASURE_CPU && sums->cpu_known &&
-                                     account->run_cpu_ns > sums->cpu_ns + UNRECORDED_NS
-                                 ? account->run_cpu_ns - sums->cpu_ns
-                                 : 0;
+    uint64_t unrecorded_ns = unrecorded_ns_of(account);
     double share = unrecorded_ns == 0 ? 0 : (double)unrecorded_ns / (double)account->run_cpu_ns;
-    if (sums->n_children_missed == 0 && share < UNRECORDED_SHARE)
+    bool is_told = account_why_stopped(account)[0] != '\0'; /* with that row */
+    if (sums->n_children_missed == 0 && (share < UNRECORDED_SHARE || is_told))
         return;
     struct missing *row = row_add(rows, share);
     if (row == NULL)
@@ -308,6 +330,7 @@ void account_tell_missing(const struct account *account,
     if (account_result(account) == ACCOUNT_NEVER_BEGAN)
         return;
     add_doubts(&rows, account);
+    add_stopped(&rows, account);
     add_children(&rows, account);
     if (account_result(account) == ACCOUNT_SAMPLED) {
         add_losses(&rows, account);

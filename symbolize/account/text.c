@@ -174,6 +174,16 @@ static void put_rate(struct sink *out, const struct account *account)
     }
 }
 
+static void put_stopped(struct sink *out, const struct account *account)
+{
+    const char *why = account_why_stopped(account);
+    if (why[0] == '\0')
+        return;
+    sink_format(out, "%-24s ", "Ended early");
+    put_name(out, why, MAX_NAME_BYTES);
+    sink_text(out, "\n");
+}
+
 static void put_seen(struct sink *out, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
@@ -297,6 +307,7 @@ void account_print_text(const struct account *account, struct sink *out)
     put_names(out, account);
     put_stacks(out, &account->all);
     put_rate(out, account);
+    put_stopped(out, account);
     put_seen(out, account);
     put_processes(out, account);
     put_modules(out, account);

@@ -38,6 +38,12 @@ def case_tiny_stacks():
     check(len(recording.threads) == 9, "threads")
 
 
+def case_full_stacks():
+    for event in ("cpu", "wall"):
+        [recording] = same(faults("full-stacks"), least_s=0.4, EVENT=event)
+        check(len(recording.threads) == 5, "threads")
+
+
 def case_small_altstack():
     same(faults("small-altstack"), least_s=0.15)
     same(faults("full-altstack"), least_s=0.15)
@@ -105,6 +111,24 @@ def case_seccomp():
             check(recording.end == 1 and "stopped" in recording.infos, "why it stops is told: %s" % recording.infos.keys())
 
 
+def case_fenced_clock():
+    """The clock is read by system calls then; the report's own process has no fence."""
+    for event in ("cpu", "wall"):
+        recordings = same(faults("fenced-clock"), least_s=0.25, EVENT=event)
+        check(len(recordings) == 2, "recordings: %d" % len(recordings))
+        for recording in recordings if event == "cpu" else ():
+            capture.check_explained(recording, low=0.98)
+    run = Run(faults("fenced-clock"), plain=True)
+    check("accounts for" in run.err, "the report reads clocks: %r" % run.err)
+
+
+def case_dispatch():
+    for recording in same(faults("dispatch"), least_s=0.05) + same(faults("dispatch"), least_s=0.05, EVENT="wall"):
+        check(recording.end == 1 and "stopped" in recording.infos, "why it stops is told: %s" % recording.infos.keys())
+    run = Run(faults("dispatch"), plain=True)
+    check("ended before the program did" in run.err and "DISPATCH" in run.err, "what is said: %r" % run.err)
+
+
 def case_close_raw():
     for clock in CLOCKS:
         [recording] = Run(faults("close-raw"), CLOCK=clock).recordings()
@@ -164,6 +188,63 @@ def case_sanitizers():
             capture.LIBRARY = kept
         check((run.status, run.out) == (6, b"done\n"), "%s: %d %r %s" % (name, run.status, run.out, run.err[-600:]))
         check(max(r.summary()["weight_s"] for r in run.recordings()) > 0.1, name + ": what was recorded")
+
+
+OWN_WORK = """
+#include <time.h>
+static volatile unsigned sink;
+__attribute__((noinline)) static void work(void) { for (unsigned i = 0; i < 1000000; i++) sink += i; }
+int main(void) {
+    clock_t end = clock() + CLOCKS_PER_SEC / 2;
+    while (clock() < end) work();
+    return 6;
+}
+"""
+
+
+def gprof_seconds(path, folder):
+    done = subprocess.run(["gprof", "-b", "-p", path, "gmon.out"], cwd=folder, capture_output=True, text=True)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    return max([float(row[1]) for row in rows if len(row) > 3 and row[0].replace(".", "").isdigit()], default=0)
+
+
+def case_gprof():
+    """Its start-up code has libc handle SIGPROF, which no hook sees: another signal is ours."""
+    if shutil.which("gprof") is None:
+        raise Skipped("no gprof")
+    for flags in (["-no-pie"], ["-pie"], ["-pie", "-fno-plt", "-Wl,-z,now"]):
+        path = compiled(OWN_WORK, "-pg", *flags)
+        for clock in CLOCKS:
+            run = Run([path], status=6, FREQUENCY=4999, CLOCK=clock)
+            cpu = capture.check_explained(run.recording(), low=0.98)["cpu_s"]
+            seconds = gprof_seconds(path, run.folder)
+            check(0.5 * cpu - 0.05 < seconds < 1.2 * cpu + 0.05, "%s %s: gprof has %.2f of %.2f s" % (flags, clock, seconds, cpu))
+
+
+TAKEN = """
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static void on_signal(int signo) { (void)signo; }
+__attribute__((naked)) static void give_back(void) { __asm__("movl $15, %eax; syscall"); }
+int main(void) {
+    struct { void (*handler)(int); unsigned long flags; void (*restorer)(void); unsigned long mask; }
+        action = {on_signal, 0x04000000 | SA_RESTART, give_back, 0};
+    if (syscall(SYS_rt_sigaction, SIGPROF, &action, 0, 8) != 0) return 1;
+    clock_t end = clock() + CLOCKS_PER_SEC / 5;
+    while (clock() < end) continue;
+    return 6;
+}
+"""
+
+
+def case_signal_taken():
+    """Past libc: that cannot be prevented, but it is told."""
+    path = compiled(TAKEN)
+    run = Run([path], status=6, plain=True)
+    check("ended before the program did" in run.err and "SAMPLER_SIGNAL=16" in run.err, "what is said: %r" % run.err)
+    capture.check_explained(Run([path], status=6, SIGNAL=16).recording(), low=0.98)
 
 
 def case_static_pie():

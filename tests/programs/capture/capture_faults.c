@@ -20,6 +20,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static volatile unsigned sink;
@@ -63,6 +64,58 @@ static int work_tiny_stacks(void)
             return fail("pthread_create");
     for (int i = 0; i < 8; i++)
         pthread_join(threads[i], NULL);
+    return 0;
+}
+
+/* Nearly all of a stack of 16 kB: the guard page, libc and a signal frame do not fit as well. */
+static __attribute__((noinline)) void fill_stack(void)
+{
+    volatile char bytes[7500];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)i;
+    spin_ms(30);
+    sink += (unsigned char)bytes[77];
+}
+
+static void *fill_in_thread(void *unused)
+{
+    stack_t stack, before;
+    static char alternate[16384];
+    for (int i = 0; i < 2; i++) { /* as it began, and as it is when its own one is gone */
+        if (sigaltstack(NULL, &stack) != 0 || stack.ss_flags != SS_DISABLE || stack.ss_sp != NULL)
+            printf("an alternate stack that nobody set\n");
+        fill_stack();
+        stack = (stack_t){.ss_sp = alternate, .ss_size = sizeof alternate};
+        if (sigaltstack(&stack, &before) != 0 || before.ss_flags != SS_DISABLE)
+            printf("not set\n");
+        fill_stack();
+        stack = (stack_t){.ss_flags = SS_DISABLE};
+        if (sigaltstack(&stack, &before) != 0 || before.ss_sp != alternate)
+            printf("another one was set\n");
+    }
+    return unused;
+}
+
+/* Threads that use what they have, in memory of libc's and in memory of the program's. */
+static int work_full_stacks(void)
+{
+    enum { BYTES = 16384, GUARD_BYTES = 4096 };
+    for (int i = 0; i < 4; i++) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+        char *memory = mmap(NULL, GUARD_BYTES + BYTES, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED || mprotect(memory, GUARD_BYTES, PROT_NONE) != 0)
+            return fail("mmap");
+        pthread_attr_init(&attributes);
+        if (i % 2 == 0 ? pthread_attr_setstacksize(&attributes, BYTES) != 0
+                       : pthread_attr_setstack(&attributes, memory + GUARD_BYTES, BYTES) != 0)
+            return fail("the size of a stack");
+        if (pthread_create(&thread, &attributes, fill_in_thread, NULL) != 0 ||
+            pthread_join(thread, NULL) != 0)
+            return fail("pthread_create");
+        munmap(memory, GUARD_BYTES + BYTES); /* nothing of ours may be left in it */
+    }
     return 0;
 }
 
@@ -293,6 +346,88 @@ static int work_seccomp_strict(void)
     return 1;
 }
 
+/* By the kernel's tick, and without a look at the processor's clock. */
+static void spin_unseen_ms(long ms)
+{
+    struct rusage usage;
+    long end_us = 0;
+    do {
+        for (unsigned i = 0; i < 100000; i++)
+            sink += i;
+        syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
+        long now_us = usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec;
+        if (end_us == 0)
+            end_us = now_us + ms * 1000;
+        else if (now_us >= end_us)
+            return;
+    } while (1);
+}
+
+static void *spin_unseen(void *unused)
+{
+    spin_unseen_ms(100);
+    return unused;
+}
+
+/* An instruction that reads the processor's clock is a signal from here on, in threads and children,
+ * too. */
+static int work_fenced_clock(void)
+{
+    int status = -1;
+    pthread_t thread;
+    if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV) != 0)
+        return fail("PR_SET_TSC");
+    pid_t pid = fork();
+    if (pthread_create(&thread, NULL, spin_unseen, NULL) != 0)
+        return fail("pthread_create");
+    spin_unseen_ms(200);
+    pthread_join(thread, NULL);
+    if (pid == 0)
+        exit(7);
+    waitpid(pid, &status, 0);
+    printf("%d\n", status);
+    return 0;
+}
+
+/* What the program does about its own system calls while they are signals. */
+static volatile char dispatched;
+static volatile unsigned n_trapped, n_foreign;
+
+static void on_dispatched(int signo, siginfo_t *info, void *context)
+{
+    (void)signo;
+    (void)info;
+    ucontext_t *where = context;
+    dispatched = 0;
+    n_trapped++;
+    n_foreign += where->uc_mcontext.gregs[REG_RAX] != 9999;
+    where->uc_mcontext.gregs[REG_RAX] = 42;
+}
+
+/* As emulators of other systems have it. */
+static int work_dispatch(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO};
+    action.sa_sigaction = on_dispatched;
+    sigaction(SIGSYS, &action, NULL);
+    spin_ms(100);
+    if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &dispatched) != 0) {
+        printf("not here\n");
+        return 0;
+    }
+    for (int i = 0; i < 20; i++) {
+        long result = 9999;
+        dispatched = 1;
+        for (unsigned j = 0; j < 10000000; j++)
+            sink += j;
+        __asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+        if (result != 42)
+            return fail("not dispatched");
+    }
+    printf("%u %u\n", n_trapped, n_foreign);
+    return 0;
+}
+
 /* Closed behind all hooks: the clock is noticed to have stopped, and goes on. */
 static int work_close_raw(void)
 {
@@ -340,6 +475,7 @@ int main(int argc, char **argv)
         const char *name;
         int (*work)(void);
     } table[] = {{"tiny-stacks", work_tiny_stacks},
+                 {"full-stacks", work_full_stacks},
                  {"small-altstack", work_small_altstack},
                  {"full-altstack", work_full_altstack},
                  {"overflow", work_overflow},
@@ -352,6 +488,8 @@ int main(int argc, char **argv)
                  {"daemon", work_daemon},
                  {"seccomp-kill", work_seccomp_kill},
                  {"seccomp-strict", work_seccomp_strict},
+                 {"fenced-clock", work_fenced_clock},
+                 {"dispatch", work_dispatch},
                  {"close-raw", work_close_raw},
                  {"spawn", work_spawn}};
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -36,6 +36,7 @@ static void process_build(struct recording_builder *b)
     builder_chunk(b, 0, 0);
     builder_info(b, "command", "./app\0-x\033[2J\n", 14);
     builder_info(b, "clock-fallback", "perf_event_open: no", 19);
+    builder_info(b, "stopped", "a fence", 7);
     builder_thread_start(b, 7, 0, 0, "main");
     builder_clock(b, CAPTURE_CLOCK_TIMER, 13);
     builder_node(b, 0, 0, 0, 0x1000);
@@ -203,6 +204,7 @@ static void both_prints_name_what_there_is(void **state)
         "stacks_full: 4 times",
         "timer: 2 threads",
         "fallback: perf_event_open: no",
+        "Ended early              a fence",
         "2 of them found later",
         "2 recorded; 6 that cannot be recorded",
         "/bin/a?b: statically linked (2 times)",
@@ -226,6 +228,7 @@ static void both_prints_name_what_there_is(void **state)
         "\"path\": \"/bin/a\\tb\"",
         "\"no_rule\": 20000000",
         "\"clock_fallback\": \"perf_event_open: no\"",
+        "\"why_stopped\": \"a fence\"",
         "\"names\": \"none\"",
         "\"build_id\": \"0123ab\"",
         "\"advice\": \"apt install app-dbg",

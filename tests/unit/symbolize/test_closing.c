@@ -280,12 +280,33 @@ static void processes_that_are_missing_are_named(void **state)
     account_children_deinit(&account.children);
 }
 
+/* What came after it is the program's, not another process's; and a longer run would not help. */
+static void an_early_end_has_its_reason(void **state)
+{
+    (void)state;
+    struct account account = usual();
+    const struct account_process process = {.clock_fallback = "", .why_stopped = "seccomp"};
+    assert_true(account_processes_push(&account.processes, process));
+    account.run_cpu_ns = account.all.cpu_ns;
+    assert_string_equal(missing(&account), "sampling ended before the program did: seccomp\n");
+    account.run_cpu_ns += S;
+    assert_string_equal(
+        missing(&account),
+        "sampling ended before the program did: seccomp; it used 1.00 s CPU after that\n");
+    account.all.n_samples = 3;
+    assert_string_equal(remedy(&account), "");
+    account.all.n_children_missed = 1;
+    assert_string_equal(missing(&account), "sampling ended before the program did: seccomp\n"
+                                           "1 process not recorded used 1.00 s CPU more\n");
+    account_processes_deinit(&account.processes);
+}
+
 static void three_lines_at_most_the_worst_first(void **state)
 {
     (void)state;
     struct account account = usual();
-    const struct account_process process = {.clock_fallback =
-                                                "perf_event_open: Too many open files"};
+    const struct account_process process = {
+        .clock_fallback = "perf_event_open: Too many open files", .why_stopped = ""};
     assert_true(account_processes_push(&account.processes, process));
     account.all.n_by_clock[CAPTURE_CLOCK_TIMER] = 2;
     assert_string_equal(missing(&account),
@@ -315,6 +336,7 @@ int main(void)
         cmocka_unit_test(modules_without_names_are_told_of_when_they_weigh),
         cmocka_unit_test(time_that_is_missing_has_its_reason),
         cmocka_unit_test(processes_that_are_missing_are_named),
+        cmocka_unit_test(an_early_end_has_its_reason),
         cmocka_unit_test(three_lines_at_most_the_worst_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

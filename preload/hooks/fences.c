@@ -1,13 +1,22 @@
-/* seccomp.c - the program is about to forbid itself system calls.
+/* fences.c - the program is about to forbid itself system calls, or the clock.
  *
- * Where what is forbidden ends the program (strict mode, a filter that kills or traps), any call of
- * ours may be its end, even the return from our handler. So the recording ends here, the clocks
- * stop, and the hooks step aside for good. Filters that only refuse (EPERM, ENOSYS) are no danger:
- * we do without what they refuse. Filters put in place before the program began cannot be seen. */
+ *   seccomp                     strict mode, or a filter that kills or traps
+ *   system call dispatch        PR_SET_SYSCALL_USER_DISPATCH: calls from outside a range of code
+ *                               are a signal (Wine and other emulators)
+ *   the processor's clock       PR_SET_TSC: the instruction that reads it is a signal
+ *
+ * Under the first two any call of ours may be the program's end, even the return from our handler.
+ * So the recording ends here, the clocks stop, and the hooks step aside for good. Filters that only
+ * refuse (EPERM, ENOSYS) are no danger: we do without what they refuse. The third only takes the
+ * vDSO from us, which reads that clock without a system call.
+ *
+ * Fences put up before the program began cannot be seen. (That of the clock is inherited, and ends a
+ * program in glibc's own start.) */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "hooks/hooks.h"
@@ -34,17 +43,16 @@ static bool filter_kills(const struct sock_fprog *program)
     return false;
 }
 
-/* HOOK */
-static void leave(void)
+/* `why` is told in the recording. HOOK */
+static void leave(const char *why)
 {
     int saved_errno = errno;
-    static const char why[] = "the program forbids itself system calls (seccomp)";
     if (session_phase() != SESSION_RUNNING || !session_is_ours())
         return;
     if (thread_self != NULL) {
         uint64_t ours = os_signal_bit(session.settings.signo);
         os_sigmask(SIG_BLOCK, &ours, NULL);
-        stream_put_info(&thread_self->stream, "stopped", why, sizeof why - 1);
+        stream_put_info(&thread_self->stream, "stopped", why, strlen(why));
         os_sigmask(SIG_UNBLOCK, &ours, NULL);
     }
     if (session_end(-1))
@@ -54,23 +62,38 @@ static void leave(void)
 }
 
 /* HOOK */
-void hooks_seccomp_check(long number, unsigned long first, unsigned long second,
-                         unsigned long third)
+static void check_seccomp(bool by_prctl, unsigned long how, unsigned long filter)
 {
-    bool by_prctl = number == SYS_prctl && first == PR_SET_SECCOMP;
-    unsigned long how = by_prctl ? second : first;
-    if (number != SYS_prctl && number != SYS_seccomp)
-        hooks_place(); /* another call by which rights go */
-    if (!by_prctl && number != SYS_seccomp)
-        return;
     bool is_strict = how == (by_prctl ? (unsigned long)SECCOMP_MODE_STRICT
                                       : (unsigned long)SECCOMP_SET_MODE_STRICT);
     bool is_filter = how == (by_prctl ? (unsigned long)SECCOMP_MODE_FILTER
                                       : (unsigned long)SECCOMP_SET_MODE_FILTER);
     hooks_place(); /* the filter may refuse to open files */
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): an argument of the call */
-    if (is_strict || (is_filter && filter_kills((const struct sock_fprog *)third)))
-        leave();
+    if (is_strict || (is_filter && filter_kills((const struct sock_fprog *)filter)))
+        leave("the program forbids itself system calls (seccomp)");
+}
+
+/* HOOK */
+static void check_prctl(unsigned long option, unsigned long how, unsigned long filter)
+{
+    if (option == PR_SET_SECCOMP)
+        check_seccomp(true, how, filter);
+    else if (option == PR_SET_SYSCALL_USER_DISPATCH && how != PR_SYS_DISPATCH_OFF)
+        leave("the program handles its own system calls (PR_SET_SYSCALL_USER_DISPATCH)");
+    else if (option == PR_SET_TSC && how == PR_TSC_SIGSEGV)
+        os_clock_by_call();
+}
+
+/* HOOK */
+void hooks_fence_check(long number, unsigned long first, unsigned long second, unsigned long third)
+{
+    if (number == SYS_prctl)
+        check_prctl(first, second, third);
+    else if (number == SYS_seccomp)
+        check_seccomp(false, first, third);
+    else
+        hooks_place(); /* another call by which rights go */
 }
 
 /* HOOK */
@@ -82,8 +105,7 @@ HOOK_EXPORT int prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         arguments[i] = va_arg(rest, unsigned long);
     va_end(rest);
-    if (unlikely(option == PR_SET_SECCOMP))
-        hooks_seccomp_check(SYS_prctl, (unsigned long)option, arguments[0], arguments[1]);
+    check_prctl((unsigned long)option, arguments[0], arguments[1]);
     return libc_real()->prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
