@@ -80,12 +80,14 @@ enum capture_unit {
  *   STATIC  statically linked: nothing is preloaded into it
  *   SETUID  set-user-id, set-group-id or with capabilities
  *   ARCH    of another architecture
- *   ENV     started without our environment (--follow=none) */
+ *   ENV     started without our environment (--follow=none)
+ *   LIBC    of another C library, such as musl, which cannot load ours */
 enum capture_child {
     CAPTURE_CHILD_STATIC = 1,
     CAPTURE_CHILD_SETUID = 2,
     CAPTURE_CHILD_ARCH = 3,
     CAPTURE_CHILD_ENV = 4,
+    CAPTURE_CHILD_LIBC = 5,
 };
 
 /* How a recording ended.

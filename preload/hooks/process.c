@@ -159,14 +159,20 @@ static bool is_missing(const char *path)
     return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
+/* HOOK */
+static uint32_t kind_of_executable(const char *path)
+{
+    return path != NULL && access(path, X_OK) == 0 ? hooks_kind_of(path) : 0;
+}
+
 /* `path` is NULL where it is not known which program will run. HOOK */
-static struct exec_attempt exec_begin(const char *path, char *const envp[])
+static struct exec_attempt exec_begin(const char *path, uint32_t kind, char *const envp[])
 {
     struct exec_attempt attempt = {false, false, false};
-    uint32_t kind = path != NULL && access(path, X_OK) == 0 ? hooks_kind_of(path, envp) : 0;
-    if (kind != 0) {
+    uint32_t why = path != NULL && access(path, X_OK) == 0 ? hooks_why_missed(kind, envp) : 0;
+    if (why != 0) {
         attempt.missed = true;
-        children_missed(path, kind);
+        children_missed(path, why);
         hooks_place(); /* what is appended could not be taken back */
     }
     if (session_phase() != SESSION_RUNNING || !session_is_ours() ||
@@ -208,9 +214,10 @@ static int exec_failed(struct exec_attempt attempt)
 /* HOOK */
 HOOK_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
+    uint32_t kind = kind_of_executable(path);
     char *const *given;
-    EXEC_ENV(given, envp);
-    struct exec_attempt attempt = exec_begin(path, given);
+    EXEC_ENV(given, envp, kind);
+    struct exec_attempt attempt = exec_begin(path, kind, given);
     libc_real()->execve(path, argv, given);
     return exec_failed(attempt);
 }
@@ -224,12 +231,13 @@ HOOK_EXPORT int execv(const char *path, char *const argv[])
 /* HOOK */
 HOOK_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    char *const *given;
-    EXEC_ENV(given, envp);
     char found[1024];
     const char *path =
         session_phase() == SESSION_RUNNING ? program_find_in_path(file, found, sizeof found) : NULL;
-    struct exec_attempt attempt = exec_begin(path, given);
+    uint32_t kind = kind_of_executable(path);
+    char *const *given;
+    EXEC_ENV(given, envp, kind);
+    struct exec_attempt attempt = exec_begin(path, kind, given);
     libc_real()->execvpe(file, argv, given);
     return exec_failed(attempt);
 }
@@ -243,9 +251,14 @@ HOOK_EXPORT int execvp(const char *file, char *const argv[])
 /* HOOK */
 HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
+    char self[40];
+    struct line line;
+    line_init(&line, self, sizeof self);
+    line_add(&line, "/proc/self/fd/");
+    line_add_number(&line, (uint64_t)(unsigned)fd);
     char *const *given;
-    EXEC_ENV(given, envp);
-    struct exec_attempt attempt = exec_begin(NULL, given);
+    EXEC_ENV(given, envp, hooks_kind_of(self));
+    struct exec_attempt attempt = exec_begin(NULL, 0, given);
     libc_real()->fexecve(fd, argv, given);
     return exec_failed(attempt);
 }
@@ -254,13 +267,15 @@ HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[],
                          int flags)
 {
+    const char *known = fd == AT_FDCWD ? path : NULL;
+    uint32_t kind = kind_of_executable(known);
     char *const *given;
-    EXEC_ENV(given, envp);
+    EXEC_ENV(given, envp, kind);
     if (libc_real()->execveat == NULL) {
         errno = ENOSYS;
         return -1;
     }
-    struct exec_attempt attempt = exec_begin(fd == AT_FDCWD ? path : NULL, given);
+    struct exec_attempt attempt = exec_begin(known, kind, given);
     libc_real()->execveat(fd, path, argv, given, flags);
     return exec_failed(attempt);
 }

@@ -9,13 +9,25 @@
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
-/* Why `path` started with `envp` cannot be recorded, or 0. HOOK */
-uint32_t hooks_kind_of(const char *path, char *const envp[])
+/* HOOK */
+uint32_t hooks_kind_of(const char *path)
 {
-    if (session_phase() != SESSION_RUNNING || path == NULL)
-        return 0;
-    uint32_t kind = program_kind(path);
-    return kind != 0 ? kind : program_kind_of_environment(envp, report_library_path());
+    return session_phase() == SESSION_RUNNING && path != NULL ? program_kind(path) : 0;
+}
+
+/* HOOK */
+uint32_t hooks_why_missed(uint32_t kind, char *const envp[])
+{
+    if (kind != 0 || session_phase() != SESSION_RUNNING)
+        return kind;
+    return program_kind_of_environment(envp, report_library_path());
+}
+
+/* HOOK */
+static void note_spawned(int error, const char *path, uint32_t why_missed)
+{
+    if (why_missed != 0 && path != NULL && error == 0)
+        children_missed(path, why_missed);
 }
 
 /* Declared here, without the types of <spawn.h>: actions and attributes are passed through
@@ -29,12 +41,11 @@ HOOK_EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions,
 HOOK_EXPORT int posix_spawn(pid_t *pid, const char *path, const void *actions,
                             const void *attributes, char *const argv[], char *const envp[])
 {
+    uint32_t kind = hooks_kind_of(path);
     char *const *given;
-    EXEC_ENV(given, envp);
-    uint32_t kind = hooks_kind_of(path, given);
+    EXEC_ENV(given, envp, kind);
     int error = libc_real()->posix_spawn(pid, path, actions, attributes, argv, given);
-    if (kind != 0 && error == 0)
-        children_missed(path, kind);
+    note_spawned(error, path, hooks_why_missed(kind, given));
     return error;
 }
 
@@ -42,15 +53,14 @@ HOOK_EXPORT int posix_spawn(pid_t *pid, const char *path, const void *actions,
 HOOK_EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions,
                              const void *attributes, char *const argv[], char *const envp[])
 {
-    char *const *given;
-    EXEC_ENV(given, envp);
     char found[1024];
     const char *path =
         session_phase() == SESSION_RUNNING ? program_find_in_path(file, found, sizeof found) : NULL;
-    uint32_t kind = hooks_kind_of(path, given);
+    uint32_t kind = hooks_kind_of(path);
+    char *const *given;
+    EXEC_ENV(given, envp, kind);
     int error = libc_real()->posix_spawnp(pid, file, actions, attributes, argv, given);
-    if (kind != 0 && error == 0)
-        children_missed(path, kind);
+    note_spawned(error, path, hooks_why_missed(kind, given));
     return error;
 }
 

@@ -38,28 +38,6 @@ static void say(const char *text)
     line_say(&line);
 }
 
-/* Takes our library out of an LD_PRELOAD list, in place. `name`: its file name. SETUP */
-static void remove_from_list(char *list, const char *name)
-{
-    char *to = list;
-    size_t name_length = strlen(name);
-    for (char *from = list; *from != '\0';) {
-        size_t length = strcspn(from, ": ");
-        size_t whole = length + (from[length] != '\0');
-        bool is_ours = length >= name_length &&
-                       memcmp(from + length - name_length, name, name_length) == 0 &&
-                       (length == name_length || from[length - name_length - 1] == '/');
-        if (!is_ours) {
-            memmove(to, from, whole);
-            to += whole;
-        }
-        from += whole;
-    }
-    *to = '\0';
-    if (to > list && (to[-1] == ':' || to[-1] == ' '))
-        to[-1] = '\0';
-}
-
 /* SAMPLER_FOLLOW=none: children start without us. SETUP */
 static void leave_environment(void)
 {
@@ -68,7 +46,7 @@ static void leave_environment(void)
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
         if (strncmp(*variable, "LD_PRELOAD=", 11) != 0)
             continue;
-        remove_from_list(*variable + 11, name);
+        exec_env_remove(*variable + 11, name);
         if ((*variable)[11] != '\0')
             return;
         for (char **next = variable; *next != NULL; next++)

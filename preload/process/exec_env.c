@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "state/run.h"
 #include "sys/keep.h"
 
@@ -57,22 +58,45 @@ static char *const *same_name(char *const envp[], const char *variable)
     return NULL;
 }
 
-/* HOOK */
-static bool is_wanted(void)
+/* any context */
+void exec_env_remove(char *list, const char *name)
 {
-    return n_ours != 0 && session_phase() == SESSION_RUNNING && session.settings.follow;
+    char *to = list;
+    size_t name_length = strlen(name);
+    for (char *from = list; *from != '\0';) {
+        size_t length = strcspn(from, ": ");
+        size_t whole = length + (from[length] != '\0');
+        bool is_ours = length >= name_length &&
+                       memcmp(from + length - name_length, name, name_length) == 0 &&
+                       (length == name_length || from[length - name_length - 1] == '/');
+        if (!is_ours) {
+            memmove(to, from, whole);
+            to += whole;
+        }
+        from += whole;
+    }
+    *to = '\0';
+    if (to > list && (to[-1] == ':' || to[-1] == ' '))
+        to[-1] = '\0';
 }
 
+/* Whether the library is in this variable's list. HOOK */
+static bool names_library(const char *variable)
+{
+    return strncmp(variable, PRELOAD, PRELOAD_LENGTH) == 0 &&
+           strstr(variable, library_name) != NULL;
+}
+
+/* ---- with ours ------------------------------------------------------------------------------ */
+
 /* HOOK */
-size_t exec_env_bytes(char *const envp[])
+static size_t bytes_with(char *const envp[])
 {
     size_t n = 0, n_missing = 0, n_text = 0;
-    if (!is_wanted())
-        return 0;
     for (; envp != NULL && envp[n] != NULL; n++)
         continue;
     char *const *preload = same_name(envp, PRELOAD);
-    if (preload != NULL && strstr(*preload, library_name) == NULL)
+    if (preload != NULL && !names_library(*preload))
         n_text = strlen(ours[0]) + strlen(*preload) + 2;
     for (size_t i = 0; i < n_ours; i++)
         n_missing += same_name(envp, ours[i]) == NULL;
@@ -80,7 +104,7 @@ size_t exec_env_bytes(char *const envp[])
 }
 
 /* HOOK */
-char *const *exec_env_fill(void *room, char *const envp[])
+static char *const *fill_with(void *room, char *const envp[])
 {
     char **out = room;
     size_t n = 0;
@@ -88,7 +112,7 @@ char *const *exec_env_fill(void *room, char *const envp[])
     for (; envp != NULL && envp[n] != NULL; n++) {
         out[n] = envp[n];
         if (joined == NULL && strncmp(out[n], PRELOAD, PRELOAD_LENGTH) == 0 &&
-            strstr(out[n], library_name) == NULL)
+            !names_library(out[n]))
             joined = &out[n];
     }
     for (size_t i = 0; i < n_ours; i++)
@@ -105,4 +129,63 @@ char *const *exec_env_fill(void *room, char *const envp[])
         memcpy(text + length + 1, theirs, strlen(theirs) + 1);
     }
     return out;
+}
+
+/* ---- without the library -------------------------------------------------------------------- */
+
+/* HOOK */
+static size_t bytes_without(char *const envp[])
+{
+    size_t n = 0, n_text = 0;
+    for (; envp != NULL && envp[n] != NULL; n++)
+        if (names_library(envp[n]))
+            n_text += strlen(envp[n]) + 1;
+    return n_text == 0 ? 0 : (n + 1) * sizeof(char *) + n_text;
+}
+
+/* HOOK */
+static char *const *fill_without(void *room, char *const envp[])
+{
+    char **out = room;
+    size_t n = 0, n_kept = 0;
+    while (envp != NULL && envp[n] != NULL)
+        n++;
+    char *text = (char *)&out[n + 1];
+    for (size_t i = 0; i < n; i++) {
+        out[n_kept] = envp[i];
+        if (names_library(envp[i])) {
+            size_t bytes = strlen(envp[i]) + 1;
+            memcpy(text, envp[i], bytes);
+            exec_env_remove(text + PRELOAD_LENGTH, library_name);
+            if (text[PRELOAD_LENGTH] == '\0')
+                continue;
+            out[n_kept] = text;
+            text += bytes;
+        }
+        n_kept++;
+    }
+    out[n_kept] = NULL;
+    return out;
+}
+
+/* ---- which ---------------------------------------------------------------------------------- */
+
+/* HOOK */
+static bool is_without(uint32_t kind)
+{
+    return kind == CAPTURE_CHILD_ARCH || kind == CAPTURE_CHILD_LIBC;
+}
+
+/* HOOK */
+size_t exec_env_bytes(char *const envp[], uint32_t kind)
+{
+    if (n_ours == 0 || session_phase() != SESSION_RUNNING || !session.settings.follow)
+        return 0;
+    return is_without(kind) ? bytes_without(envp) : bytes_with(envp);
+}
+
+/* HOOK */
+char *const *exec_env_fill(void *room, char *const envp[], uint32_t kind)
+{
+    return is_without(kind) ? fill_without(room, envp) : fill_with(room, envp);
 }

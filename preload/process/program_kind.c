@@ -25,6 +25,13 @@
 #error "which ELF machine is this?"
 #endif
 
+struct program_file {
+    int fd;
+    bool has_more_rights; /* will run with more than we have */
+    size_t n_bytes;       /* of the head that were read; 0 = no program, or it cannot be read */
+    uint8_t head[HEAD_BYTES];
+};
+
 /* Whether the kernel gives rights at all: not to files of a nosuid mount, nor to a process that has
  * renounced new ones. HOOK */
 static bool rights_can_be_had(int fd)
@@ -47,96 +54,136 @@ static bool gets_more_rights(int fd, const struct stat *file)
     return (by_user || by_group || by_capability) && rights_can_be_had(fd);
 }
 
-/* The dynamic loader has no interpreter either, but it does preload. HOOK */
-static bool is_loader(const char *path)
+/* HOOK */
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* HOOK */
+static bool is_loader(const char *name)
+{
     return strncmp(name, "ld-", 3) == 0 || strncmp(name, "ld.so", 5) == 0;
 }
 
-/* HOOK */
-static bool has_interpreter(const uint8_t *head, size_t n_bytes)
+/* Of all libcs the loaders have names of their own: ld-musl-x86_64.so.1, ld64-uClibc.so.1,
+ * linker64. HOOK */
+static bool is_loader_of_glibc(const char *name)
 {
-    Elf64_Ehdr elf;
-    memcpy(&elf, head, sizeof elf);
-    for (size_t i = 0; i < elf.e_phnum; i++) {
-        Elf64_Phdr segment;
-        uint64_t at = elf.e_phoff + i * elf.e_phentsize;
-        if (elf.e_phentsize < sizeof segment || at > n_bytes || n_bytes - at < sizeof segment)
-            return true; /* not in the part that was read: assumed to have one */
-        memcpy(&segment, head + at, sizeof segment);
-        if (segment.p_type == PT_INTERP)
-            return true;
-    }
-    return false;
+    return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-lsb", 6) == 0 ||
+           strncmp(name, "ld.so", 5) == 0 || strncmp(name, "ld-2.", 5) == 0;
+}
+
+/* Of a program with the interpreter that this header names. HOOK */
+static uint32_t kind_of_interpreter(const struct program_file *file, const Elf64_Phdr *header)
+{
+    char path[PATH_BYTES] = "";
+    size_t length = header->p_filesz < sizeof path ? header->p_filesz : sizeof path - 1;
+    if (header->p_offset < file->n_bytes && length <= file->n_bytes - header->p_offset)
+        memcpy(path, file->head + header->p_offset, length);
+    else if (os_call(SYS_pread64, file->fd, path, length, header->p_offset) <= 0)
+        return 0;
+    return is_loader_of_glibc(base_name(path)) ? 0 : CAPTURE_CHILD_LIBC;
+}
+
+/* Of a program without an interpreter. The dynamic loader has none either, but it does preload.
+ * HOOK */
+static uint32_t kind_without_interpreter(const char *path)
+{
+    const char *name = base_name(path);
+    if (!is_loader(name))
+        return CAPTURE_CHILD_STATIC;
+    return is_loader_of_glibc(name) ? 0 : CAPTURE_CHILD_LIBC;
 }
 
 /* HOOK */
-static uint32_t kind_of_elf(const char *path, const uint8_t *head, size_t n_bytes)
+static uint32_t kind_of_elf(const struct program_file *file, const char *path)
 {
     Elf64_Ehdr elf;
-    if (n_bytes < sizeof elf)
+    if (file->n_bytes < sizeof elf)
         return 0;
-    memcpy(&elf, head, sizeof elf);
+    memcpy(&elf, file->head, sizeof elf);
     if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_ident[EI_DATA] != ELFDATA2LSB ||
         elf.e_machine != OUR_MACHINE)
         return CAPTURE_CHILD_ARCH;
-    if (elf.e_phnum > 0 && !has_interpreter(head, n_bytes) && !is_loader(path))
-        return CAPTURE_CHILD_STATIC;
-    return 0;
+    if (elf.e_phnum == 0)
+        return 0;
+    for (size_t i = 0; i < elf.e_phnum; i++) {
+        Elf64_Phdr header;
+        uint64_t at = elf.e_phoff + i * elf.e_phentsize;
+        if (elf.e_phentsize < sizeof header || at > file->n_bytes ||
+            file->n_bytes - at < sizeof header)
+            return 0; /* not in the part that was read: assumed to be one of ours */
+        memcpy(&header, file->head + at, sizeof header);
+        if (header.p_type == PT_INTERP)
+            return kind_of_interpreter(file, &header);
+    }
+    return kind_without_interpreter(path);
 }
 
-/* The first bytes of a program's file; 0 bytes when it is none or cannot be read. *more_rights is
- * set with them. HOOK */
-static size_t head_read(const char *path, uint8_t *head, bool *more_rights)
+/* False when there is no such file. HOOK */
+static bool file_open(struct program_file *file, const char *path)
 {
-    struct stat file;
-    *more_rights = false;
-    if (os_stat(path, &file) != 0 || !S_ISREG(file.st_mode))
-        return 0;
-    int fd = os_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
-    if (fd < 0)
-        return 0;
-    long n_bytes = os_call(SYS_pread64, fd, head, HEAD_BYTES, 0L);
-    *more_rights = n_bytes > 4 && gets_more_rights(fd, &file);
-    os_close(fd);
-    return n_bytes > 4 ? (size_t)n_bytes : 0;
+    struct stat status;
+    if (os_stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    file->fd = os_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    if (file->fd < 0)
+        return false;
+    long n_bytes = os_call(SYS_pread64, file->fd, file->head, HEAD_BYTES, 0L);
+    file->n_bytes = n_bytes > 4 ? (size_t)n_bytes : 0;
+    file->has_more_rights = n_bytes > 4 && gets_more_rights(file->fd, &status);
+    return true;
 }
 
-/* The interpreter of a script, from after its "#!". HOOK */
-static bool interpreter_read(const uint8_t *head, size_t n_bytes, char *out)
+/* HOOK */
+static bool begins_with(const struct program_file *file, const char *magic, size_t n_bytes)
+{
+    return file->n_bytes >= n_bytes && memcmp(file->head, magic, n_bytes) == 0;
+}
+
+/* The interpreter of a script, from after its "#!"; "" when it names none. HOOK */
+static void interpreter_read(const struct program_file *file, char *out)
 {
     size_t at = 2, length = 0;
-    while (at < n_bytes && (head[at] == ' ' || head[at] == '\t'))
+    while (at < file->n_bytes && (file->head[at] == ' ' || file->head[at] == '\t'))
         at++;
-    while (at + length < n_bytes && strchr(" \t\n", head[at + length]) == NULL &&
+    while (at + length < file->n_bytes && strchr(" \t\n", file->head[at + length]) == NULL &&
            length + 1 < PATH_BYTES)
         length++;
-    memcpy(out, head + at, length);
+    memcpy(out, file->head + at, length);
     out[length] = '\0';
-    return length > 0;
+}
+
+/* The kind of one file; *script is set to the interpreter of a script, else to "". HOOK */
+static uint32_t kind_of_file(const char *path, char *script)
+{
+    struct program_file file = {.fd = -1};
+    uint32_t kind = 0;
+    script[0] = '\0';
+    if (!file_open(&file, path))
+        return 0;
+    if (begins_with(&file, "#!", 2))
+        interpreter_read(&file, script);
+    else if (begins_with(&file, ELFMAG, SELFMAG))
+        kind = file.has_more_rights ? CAPTURE_CHILD_SETUID : kind_of_elf(&file, path);
+    os_close(file.fd);
+    return kind;
 }
 
 /* HOOK */
 uint32_t program_kind(const char *path)
 {
     int saved_errno = errno;
-    uint8_t head[HEAD_BYTES] = {0};
-    char interpreter[PATH_BYTES];
+    char scripts[2][PATH_BYTES]; /* in turn: the path of one file, what it names */
     uint32_t kind = 0;
-    for (int i = 0; i <= MAX_SCRIPTS; i++) {
-        bool more_rights;
-        size_t n_bytes = head_read(path, head, &more_rights);
-        if (n_bytes >= 2 && memcmp(head, "#!", 2) == 0) {
-            if (!interpreter_read(head, n_bytes, interpreter))
-                break;
-            path = interpreter;
-            continue;
-        }
-        if (n_bytes >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0)
-            kind = more_rights ? CAPTURE_CHILD_SETUID : kind_of_elf(path, head, n_bytes);
-        break;
+    for (unsigned i = 0; i <= MAX_SCRIPTS; i++) {
+        char *interpreter = scripts[i % 2];
+        kind = kind_of_file(path, interpreter);
+        if (interpreter[0] == '\0')
+            break;
+        path = interpreter;
     }
     errno = saved_errno;
     return kind;

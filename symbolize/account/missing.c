@@ -262,10 +262,14 @@ static void add_children(struct missing_rows *rows, const struct account *accoun
                sums->n_children_missed, sums->n_children_missed == 1 ? "" : "es");
     if (unrecorded_ns > 0)
         append(row->line, LINE_BYTES, &used, " used %.2f s CPU more", (double)unrecorded_ns / 1e9);
-    for (size_t i = 0; i < account->children.n && i < MAX_NAMED; i++)
-        append(row->line, LINE_BYTES, &used, "%s%s (%s)", i == 0 ? ": " : ", ",
-               account->children.items[i].path,
-               account_child_word(account->children.items[i].why)->words);
+    for (size_t i = 0, n_named = 0; i < account->children.n && n_named < MAX_NAMED; i++) {
+        const struct account_child *child = &account->children.items[i];
+        if (i > 0 && child->why == child[-1].why && strcmp(child->path, child[-1].path) == 0)
+            continue; /* of another parent */
+        append(row->line, LINE_BYTES, &used, "%s%s (%s)", n_named == 0 ? ": " : ", ", child->path,
+               account_child_word(child->why)->words);
+        n_named++;
+    }
     if (account->children.n > 0)
         row_add_remedy(row, account_child_word(account->children.items[0].why));
 }

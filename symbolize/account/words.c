@@ -69,6 +69,7 @@ const struct account_word *account_child_word(unsigned child)
         [CAPTURE_CHILD_ARCH] = {"other_architecture", "of another architecture", false, NULL},
         [CAPTURE_CHILD_ENV] = {"environment", "started without our environment", false,
                                "LD_PRELOAD and SAMPLER_* have to be passed on to it"},
+        [CAPTURE_CHILD_LIBC] = {"other_libc", "of another C library (musl)", false, NULL},
     };
     return word_at(words, N_WORDS(words), child);
 }

@@ -1,6 +1,7 @@
-/* capture_fresh.c - capture_fresh HOW: starts itself as `capture_fresh done` with an environment of
- * its own making. HOW: execve, execle, execvpe, fexecve, execveat, syscall, posix_spawn,
- * posix_spawnp, vfork, clearenv, other-preload. `done` works 60 ms and prints what it has of the
+/* capture_fresh.c - capture_fresh HOW [PROGRAM]: starts itself, or PROGRAM, as `PROGRAM done` with an
+ * environment of its own making. HOW: execve, execle, execvpe, fexecve, execveat, syscall,
+ * posix_spawn, posix_spawnp, vfork, clearenv, other-preload; or with its own environment: same,
+ * same-fd, same-syscall, same-spawn, same-vfork. `done` works 60 ms and prints what it has of the
  * environment. */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+extern char **environ;
 static volatile unsigned sink;
 
 static int done(void)
@@ -32,38 +34,53 @@ static int done(void)
 int main(int argc, char **argv)
 {
     char mine[] = "MINE=1", preload[] = "LD_PRELOAD=libm.so.6", word[] = "done";
-    char *fresh[] = {mine, NULL, NULL}, *again[] = {argv[0], word, NULL};
+    char *fresh[] = {mine, NULL, NULL}, *again[] = {argc > 2 ? argv[2] : argv[0], word, NULL};
+    const char *path = again[0];
     const char *how = argc > 1 ? argv[1] : "";
     pid_t pid = 0;
     if (strcmp(how, "done") == 0)
         return done();
     if (strcmp(how, "other-preload") == 0) {
         fresh[1] = preload;
-        execve(argv[0], again, fresh);
+        execve(path, again, fresh);
     } else if (strcmp(how, "execve") == 0) {
-        execve(argv[0], again, fresh);
+        execve(path, again, fresh);
     } else if (strcmp(how, "execle") == 0) {
-        execle(argv[0], argv[0], word, (char *)NULL, fresh);
+        execle(path, path, word, (char *)NULL, fresh);
     } else if (strcmp(how, "execvpe") == 0) {
-        execvpe(argv[0], again, fresh);
+        execvpe(path, again, fresh);
     } else if (strcmp(how, "fexecve") == 0) {
-        fexecve(open(argv[0], O_RDONLY | O_CLOEXEC), again, fresh);
+        fexecve(open(path, O_RDONLY | O_CLOEXEC), again, fresh);
     } else if (strcmp(how, "execveat") == 0) {
-        execveat(AT_FDCWD, argv[0], again, fresh, 0);
+        execveat(AT_FDCWD, path, again, fresh, 0);
     } else if (strcmp(how, "syscall") == 0) {
-        syscall(SYS_execve, argv[0], again, fresh);
+        syscall(SYS_execve, path, again, fresh);
     } else if (strcmp(how, "clearenv") == 0) {
         clearenv();
         putenv(mine);
-        execv(argv[0], again);
+        execv(path, again);
     } else if (strcmp(how, "posix_spawn") == 0) {
-        errno = posix_spawn(&pid, argv[0], NULL, NULL, again, fresh);
+        errno = posix_spawn(&pid, path, NULL, NULL, again, fresh);
     } else if (strcmp(how, "posix_spawnp") == 0) {
-        errno = posix_spawnp(&pid, argv[0], NULL, NULL, again, fresh);
+        errno = posix_spawnp(&pid, path, NULL, NULL, again, fresh);
+    } else if (strcmp(how, "same") == 0) {
+        execv(path, again);
+    } else if (strcmp(how, "same-fd") == 0) {
+        fexecve(open(path, O_RDONLY | O_CLOEXEC), again, environ);
+    } else if (strcmp(how, "same-syscall") == 0) {
+        syscall(SYS_execveat, AT_FDCWD, path, again, environ, 0);
+    } else if (strcmp(how, "same-spawn") == 0) {
+        errno = posix_spawn(&pid, path, NULL, NULL, again, environ);
+    } else if (strcmp(how, "same-vfork") == 0) {
+        pid = vfork();
+        if (pid == 0) {
+            execv(path, again);
+            _exit(1);
+        }
     } else if (strcmp(how, "vfork") == 0) {
         pid = vfork();
         if (pid == 0) {
-            execve(argv[0], again, fresh);
+            execve(path, again, fresh);
             _exit(1);
         }
     }

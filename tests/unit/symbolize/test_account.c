@@ -249,7 +249,7 @@ static void every_value_has_words(void **state)
         assert_string_not_equal(account_cut_word(i)->key, "unknown");
     for (unsigned i = 0; i <= CAPTURE_CLOCK_WALL; i++)
         assert_string_not_equal(account_clock_word(i)->key, "unknown");
-    for (unsigned i = CAPTURE_CHILD_STATIC; i <= CAPTURE_CHILD_ENV; i++)
+    for (unsigned i = CAPTURE_CHILD_STATIC; i <= CAPTURE_CHILD_LIBC; i++)
         assert_string_not_equal(account_child_word(i)->key, "unknown");
     assert_string_equal(account_child_word(1000)->key, "unknown");
     assert_string_equal(account_loss_word(CAPTURE_N_LOSSES + 1)->key, "");
