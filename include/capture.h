@@ -35,7 +35,8 @@
  * files of brief recordings; version 3 has no THREAD_COST, and start_cpu_ns is that of the first
  * sample instead of our first instruction. A reader of version 4 reads them as they are. */
 #define CAPTURE_VERSION_OLDEST 1u
-#define CAPTURE_HEADER_BYTES 4096u /* the header page: struct capture_header, then zeros */
+#define CAPTURE_EXTENSION ".sampler" /* of a recording's file */
+#define CAPTURE_HEADER_BYTES 4096u   /* the header page: struct capture_header, then zeros */
 #define CAPTURE_CHUNK_BYTES 16384u
 #define CAPTURE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 
@@ -43,7 +44,7 @@
  * chunk at most. One after the other, as they ended: struct capture_brief, the first header_bytes of
  * a header page, the records_bytes committed in the chunk. */
 #define CAPTURE_BRIEF_MAGIC "SAMPBRIF" /* 8 bytes, no NUL */
-#define CAPTURE_BRIEF_NAME "brief.sampler"
+#define CAPTURE_BRIEF_NAME "brief" CAPTURE_EXTENSION
 
 struct capture_brief {
     char magic[8];

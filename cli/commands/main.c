@@ -75,15 +75,16 @@ static void take_name(struct options *options)
     options->n_operands--;
 }
 
-/* Where no file is named and the command is content with the newest profile here: that one. */
+/* Where no file is named and the command is content with the newest here: that one. */
 static bool find_operand(struct options *options, bool is_quiet, struct err *err)
 {
     static char name[NAME_MAX + 1];
     static char *operands[] = {name, NULL};
     char line[sizeof name + 64];
-    if (options->n_operands > 0 || !command_table[options->command].takes_newest)
+    enum newest which = command_table[options->command].newest;
+    if (options->n_operands > 0 || which == NEWEST_NONE)
         return true;
-    if (!newest_profile(name, sizeof name, err))
+    if (!newest_find(which, name, sizeof name, err))
         return false;
     options->operands = operands;
     options->n_operands = 1;

@@ -307,18 +307,19 @@ const struct command_row command_table[N_COMMANDS] = {
                      .least_operands = 1,
                      .ends_at_operand = true},
     [COMMAND_REPORT] = {.name = "report",
-                        .usage = "RECORDING...",
+                        .usage = "[RECORDING]...",
                         .about = "Turn recordings (also of killed programs) into a profile.",
-                        .examples = "  sampler report app.1234.sampler -o app.folded\n"
+                        .examples = "  sampler report               of the newest recording here\n"
+                                    "  sampler report app.1234.sampler -o app.folded\n"
                                     "  sampler report --account app.1234.sampler   on stdout\n",
-                        .least_operands = 1},
+                        .newest = NEWEST_RECORDING},
     [COMMAND_CONVERT] = {.name = "convert",
                          .usage = "[IN]... [-o OUT]",
                          .about = "Turn any format into any other; several inputs are merged.",
                          .examples =
                              "  sampler convert -o app.cpuprofile           of the last run here\n"
                              "  sampler convert a.folded b.folded -o both.folded\n",
-                         .takes_newest = true},
+                         .newest = NEWEST_RUN},
     [COMMAND_DIFF] = {.name = "diff",
                       .usage = "BEFORE... [--against AFTER...]",
                       .about = "What changed from one run to another, and what of it is chance.",
@@ -335,7 +336,7 @@ const struct command_row command_table[N_COMMANDS] = {
                          "  sampler top                                 of the last run here\n"
                          "  sampler top --by line -n 10 app.1234.sprofile\n"
                          "  sampler top --thread worker --focus '^parse' --from 2 --to 3.5\n",
-                     .takes_newest = true},
+                     .newest = NEWEST_RUN},
     [COMMAND_TREE] = {.name = "tree",
                       .usage = "[FILE]...",
                       .about = "Who calls whom: from main on, to callers, or from one function.",
@@ -343,7 +344,7 @@ const struct command_row command_table[N_COMMANDS] = {
                           "  sampler tree                                of the last run here\n"
                           "  sampler tree --callers malloc\n"
                           "  sampler tree --callees parse --by line --min 0.1\n",
-                      .takes_newest = true},
+                      .newest = NEWEST_RUN},
     [COMMAND_LIST] = {.name = "list",
                       .usage = "[FUNC] [FILE]...",
                       .about = "Source text of a function with the time of each line.",
@@ -353,7 +354,7 @@ const struct command_row command_table[N_COMMANDS] = {
                           "  sampler list --asm parse\n"
                           "  sampler list --source-path ~/src/app 'Table::.*find'\n",
                       .takes_name = true,
-                      .takes_newest = true},
+                      .newest = NEWEST_RUN},
     [COMMAND_VIEW] =
         {.name = "view",
          .usage = "[FILE]...",
@@ -361,12 +362,12 @@ const struct command_row command_table[N_COMMANDS] = {
          .examples = "  sampler view --open                of the last run here, in your browser\n"
                      "  firefox $(sampler view app.1234.sprofile)\n"
                      "  sampler view --thread worker -o worker.html\n",
-         .takes_newest = true},
+         .newest = NEWEST_RUN},
     [COMMAND_DUMP] = {.name = "dump",
                       .usage = "[FILE]",
                       .about = "Everything a profile file holds, as JSON.",
                       .examples = "  sampler dump app.folded\n",
-                      .takes_newest = true},
+                      .newest = NEWEST_RUN},
     [COMMAND_FORMATS] =
         {.name = "formats",
          .usage = "",

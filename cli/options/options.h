@@ -109,14 +109,21 @@ struct option_row {
     bool for_capture;        /* sampler-run hands it to the library through `environment`        */
 };
 
+/* What is meant where no file is named: the newest of the folder the user is in. */
+enum newest {
+    NEWEST_NONE,      /* a file has to be named                                                  */
+    NEWEST_RUN,       /* a profile (.sprofile), or the recording of a run that was cut off       */
+    NEWEST_RECORDING, /* a recording (.sampler)                                                  */
+};
+
 struct command_row {
     const char *name;     /* "sampler-run", "report" ...                                         */
     const char *usage;    /* operands after the options                                          */
     const char *about;    /* one line                                                            */
     const char *examples; /* lines for --help, each ending in a newline; NULL: none              */
     size_t least_operands;
+    enum newest newest;   /* without a file, which one here (report/newest.h)                    */
     bool takes_name;      /* the first operand, unless it is a profile, is no file (options.name) */
-    bool takes_newest;    /* without a file, the newest profile here (report/newest.h)           */
     bool ends_at_operand; /* what follows the first operand belongs to the command to run        */
 };
 

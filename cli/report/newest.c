@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "capture.h"
 #include "environment.h"
 #include "text.h"
 
@@ -20,9 +21,27 @@ static bool is_newer(const struct stat *a, const char *a_name, const struct stat
     return strcmp(a_name, b_name) > 0;
 }
 
-bool newest_profile(char *name, size_t name_bytes, struct err *err)
+/* Extensions without the dot. */
+static bool is_meant(enum newest which, const char *name)
 {
-    static const char *const extension = &ENVIRONMENT_PROFILE_EXTENSION[1]; /* without the dot */
+    return name[0] != '.' &&
+           (path_has_extension(name, &CAPTURE_EXTENSION[1]) ||
+            (which == NEWEST_RUN && path_has_extension(name, &ENVIRONMENT_PROFILE_EXTENSION[1])));
+}
+
+static bool fail_none(enum newest which, struct err *err)
+{
+    if (which == NEWEST_RECORDING)
+        return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                        "no RECORDING is named, and no " CAPTURE_EXTENSION
+                        " file is in this folder; a program that is cut off leaves one");
+    return err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
+                    "no FILE is named, and no " ENVIRONMENT_PROFILE_EXTENSION
+                    " file is in this folder; `sampler-run ./app` leaves one");
+}
+
+bool newest_find(enum newest which, char *name, size_t name_bytes, struct err *err)
+{
     struct stat newest = {.st_size = 0};
     struct dirent *entry;
     DIR *folder = opendir(".");
@@ -31,8 +50,7 @@ bool newest_profile(char *name, size_t name_bytes, struct err *err)
     bool found = false;
     while ((entry = readdir(folder)) != NULL) {
         struct stat st;
-        if (entry->d_name[0] == '.' || !path_has_extension(entry->d_name, extension) ||
-            strlen(entry->d_name) >= name_bytes ||
+        if (!is_meant(which, entry->d_name) || strlen(entry->d_name) >= name_bytes ||
             fstatat(dirfd(folder), entry->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode))
             continue;
         if (found && !is_newer(&st, entry->d_name, &newest, name))
@@ -42,7 +60,5 @@ bool newest_profile(char *name, size_t name_bytes, struct err *err)
         found = true;
     }
     closedir(folder);
-    return found || err_fail(err, ERR_USAGE, ERR_NO_OFFSET,
-                             "no FILE is named, and no " ENVIRONMENT_PROFILE_EXTENSION
-                             " file is in this folder; `sampler-run ./app` leaves one");
+    return found || fail_none(which, err);
 }

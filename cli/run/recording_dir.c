@@ -50,7 +50,7 @@ static bool name_parse(const char *name, uint64_t *pid, uint64_t *number)
     if (end[0] != '.' || end[1] < '0' || end[1] > '9')
         return false;
     *number = strtoull(end + 1, &end, 10);
-    return strcmp(end, ".sampler") == 0;
+    return strcmp(end, CAPTURE_EXTENSION) == 0;
 }
 
 static int file_compare(const void *left, const void *right)

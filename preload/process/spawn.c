@@ -43,8 +43,8 @@ static void reset_signals(void)
 /* Lifts limits that the program has set for itself, as far as it may. EXIT, in the child */
 static void lift_limits(void)
 {
-    static const int resources[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE,
-                                    RLIMIT_NOFILE};
+    static const int resources[] = {RLIMIT_AS,    RLIMIT_DATA,   RLIMIT_CPU,
+                                    RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_STACK};
     for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
         struct rlimit limit;
         if (os_limit_get(resources[i], &limit) == 0) {

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "sys/os.h"
 
 /* Text from outside as part of a file name: no folders in it. SETUP, HOOK */
@@ -97,7 +98,7 @@ void paths_beside(struct line *recording, struct line *result, const char *outpu
         }
     }
     line_add(result, output + base);
-    line_add(recording, ".sampler");
+    line_add(recording, CAPTURE_EXTENSION);
 }
 
 /* SETUP, HOOK */

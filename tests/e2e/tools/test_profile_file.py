@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from e2e import LIBRARY, case, check, check_equal, check_one_line, clean_environment, main, run, sampler, sampler_run, test_program
@@ -90,6 +92,38 @@ def newest_is_meant(_scratch):
     check("reading b.sprofile" in sampler("top").stderr, "the newest of two")
     os.utime("b.sprofile", (0, 0))
     check("reading a.sprofile" in sampler("dump").stderr, "the newest of two")
+
+
+def wait_for_cpu(pid, seconds):
+    ticks = seconds * os.sysconf("SC_CLK_TCK")
+    while True:
+        with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as stat:
+            if int(stat.read().rsplit(")", 1)[1].split()[11]) >= ticks:
+                return
+        time.sleep(0.01)
+
+
+@case
+def a_run_that_was_cut_off_is_the_newest(_scratch):
+    """Its recording, of which sampler report makes a profile; that is the newest then."""
+    check_one_line(sampler("report"), 2, "no RECORDING", ".sampler")
+    check_equal(sampler_run(["-q", "-o", "old.sprofile"], [test_program("burn"), "0.1"]).status, 0, "status")
+    os.utime("old.sprofile", (1, 1))
+    check_one_line(sampler("report"), 2, "no RECORDING", ".sampler")
+    environment = dict(clean_environment(), LD_PRELOAD=LIBRARY)
+    process = subprocess.Popen([test_program("burn"), "60"], env=environment, stdout=subprocess.DEVNULL)
+    wait_for_cpu(process.pid, 0.3)
+    process.terminate()
+    check_equal(process.wait(), -15, "status")
+    name = os.path.basename(only(".sampler"))
+    check("reading %s" % name in sampler("top").stderr, "the newest run is the one that was cut off")
+    check(b"burn" in sampler("top").stdout, "its functions")
+    check_one_line(sampler("convert", name, "-o", "x.folded"), 1, name, "is a recording", "sampler report")
+    result = sampler("report")
+    check(result.status == 0 and "reading %s" % name in result.stderr, "report: %r", result)
+    made = name.replace(".sampler", ".sprofile")
+    check_equal(sorted(os.listdir(".")), sorted([name, made, name.replace(".sampler", ".folded"), "old.sprofile"]), "files")
+    check("reading %s" % made in sampler("top").stderr, "the profile is newer than its recording")
 
 
 @case
