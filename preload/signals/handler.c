@@ -172,9 +172,7 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread,
         on_tick(thread, tick, context);
     if (is_own && unlikely(program_signal_is_kept(thread)))
         on_kept(info->si_signo, context);
-    /* Without a slot the block of storage is freed after this: no call may be left with a timeout
-     * in it. */
-    restart_interrupted_call(context, thread != NULL);
+    restart_interrupted_call(context, true);
     errno = saved_errno;
 }
 

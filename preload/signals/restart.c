@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <ucontext.h>
 
 #include "signals/syscall_number.h"
@@ -37,12 +39,13 @@ SIGNAL_SAFE static struct thread *count_handler(void)
 /* The same for the rest of a transfer, whose hook may have an array of buffers in its frame. */
 #define REST_DEPTH_BYTES 65536u
 #define NS_PER_MS 1000000
+#define NS_LIMIT_S (INT64_C(1) << 32) /* its nanoseconds fit into 63 bits */
 
-/* The time left for a call that was made again with it, and when that was. Of this thread alone. */
-static __thread struct {
-    struct timespec left;
-    uint64_t since_ns;
-} again;
+/* The flags with which a call is made again, and which the kernel keeps over it: thus it is known
+ * when it is interrupted once more. No result of a calculation is zero and negative at once, and
+ * flags mean nothing to a program after `syscall`: compilers take them as lost in inline assembly. */
+#define FLAGS_OF_RESULT UINT64_C(0x8d5) /* CF, PF, AF, ZF, SF, OF */
+#define FLAGS_AGAIN UINT64_C(0x8c1)     /* CF, ZF, SF, OF */
 
 /* Calls that may return EINTR in spite of SA_RESTART (signal(7)) and have done nothing when they
  * do. close is not one of them: the descriptor is gone. SIGNAL */
@@ -151,84 +154,165 @@ SIGNAL_SAFE static struct timespec *timespec_at(greg_t address)
     return (struct timespec *)(uintptr_t)address;
 }
 
-/* A timeout in milliseconds, of a wait whose hook noted when it began. SIGNAL */
-SIGNAL_SAFE static void shorten_ms(greg_t *milliseconds, const greg_t *registers)
+/* Whether an interrupted call is one that was made again. SIGNAL */
+SIGNAL_SAFE static bool is_again(const greg_t *registers)
+{
+    return ((uint64_t)registers[REG_EFL] & FLAGS_OF_RESULT) == FLAGS_AGAIN;
+}
+
+/* SIGNAL */
+SIGNAL_SAFE static sa_family_t family_at(greg_t address)
+{
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): a register of the interrupted thread */
+    return ((const struct sockaddr *)(uintptr_t)address)->sa_family;
+}
+
+/* What a call waits at most; 0 = for ever, or for so long that nobody will see its end. SIGNAL */
+SIGNAL_SAFE static uint64_t wait_ns(int64_t seconds, int64_t ns)
+{
+    return seconds < NS_LIMIT_S ? (uint64_t)seconds * OS_NS_PER_S + (uint64_t)ns : 0;
+}
+
+/* A wait of `first_ns` that is interrupted for the first time, or once more: what is left of it is
+ * in again->left. False when nothing is. SIGNAL */
+SIGNAL_SAFE static bool is_time_left(struct thread_again *again, const greg_t *registers,
+                                     uint64_t first_ns)
+{
+    uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
+    if (!is_again(registers))
+        again->until_ns = now_ns + first_ns;
+    uint64_t left_ns = again->until_ns > now_ns ? again->until_ns - now_ns : 0;
+    again->left = (struct timespec){.tv_sec = (time_t)(left_ns / OS_NS_PER_S),
+                                    .tv_nsec = (long)(left_ns % OS_NS_PER_S)};
+    return left_ns != 0;
+}
+
+/* Which register has a call's timeout in milliseconds; -1 = it has none. any context */
+SIGNAL_SAFE static int milliseconds_of(uint32_t number)
+{
+    if (number == SYS_poll)
+        return REG_RDX;
+    return number == SYS_epoll_wait || number == SYS_epoll_pwait ? REG_R10 : -1;
+}
+
+/* For a wait whose hook noted when it began; false when it is none of those. SIGNAL */
+SIGNAL_SAFE static bool shorten_noted(uint32_t number, greg_t *registers)
 {
     const struct restart_thread *wait = &restart_thread;
+    int milliseconds = milliseconds_of(number);
     uint64_t depth = wait->wait_frame - (uint64_t)registers[REG_RSP];
-    if (wait->wait_start_ns == 0 || depth > WAIT_DEPTH_BYTES || (int32_t)*milliseconds <= 0)
-        return;
+    if (milliseconds < 0 || wait->wait_start_ns == 0 || depth > WAIT_DEPTH_BYTES)
+        return false;
     int64_t passed_ns = (int64_t)(os_clock_ns(CLOCK_MONOTONIC) - wait->wait_start_ns);
     int64_t left_ns = (int64_t)wait->wait_ms * NS_PER_MS - passed_ns;
     int64_t left_ms = left_ns <= 0 ? 0 : (left_ns + NS_PER_MS - 1) / NS_PER_MS;
-    if (left_ms < (int32_t)*milliseconds)
-        *milliseconds = (greg_t)left_ms;
+    if (left_ms < (int32_t)registers[milliseconds])
+        registers[milliseconds] = (greg_t)left_ms;
+    return true;
+}
+
+/* For any other wait: of a runtime's own, or of libc's. SIGNAL */
+SIGNAL_SAFE static bool shorten_ms(struct thread_again *again, greg_t *milliseconds,
+                                   const greg_t *registers)
+{
+    int32_t given_ms = (int32_t)*milliseconds;
+    if (given_ms <= 0)
+        return true;
+    if (!is_time_left(again, registers, (uint64_t)given_ms * NS_PER_MS))
+        return false;
+    *milliseconds = again->left.tv_sec * 1000 + (again->left.tv_nsec + NS_PER_MS - 1) / NS_PER_MS;
+    return true;
 }
 
 /* A timeout in memory of the program, which stays as it is. SIGNAL */
-SIGNAL_SAFE static void shorten_timespec(greg_t *timeout)
+SIGNAL_SAFE static bool shorten_timespec(struct thread_again *again, greg_t *timeout,
+                                         const greg_t *registers)
 {
-    uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
     if (*timeout == 0)
-        return;
-    if (timespec_at(*timeout) != &again.left) {
-        again.left = *timespec_at(*timeout);
-        *timeout = (greg_t)(uintptr_t)&again.left;
-    } else {
-        uint64_t left_ns = (uint64_t)again.left.tv_sec * OS_NS_PER_S + (uint64_t)again.left.tv_nsec;
-        uint64_t passed_ns = now_ns - again.since_ns;
-        left_ns = left_ns > passed_ns ? left_ns - passed_ns : 0;
-        again.left = (struct timespec){.tv_sec = (time_t)(left_ns / OS_NS_PER_S),
-                                       .tv_nsec = (long)(left_ns % OS_NS_PER_S)};
-    }
-    again.since_ns = now_ns;
+        return true;
+    const struct timespec *given = timespec_at(*timeout);
+    uint64_t first_ns = wait_ns(given->tv_sec, given->tv_nsec);
+    if (first_ns == 0 && given != &again->left)
+        return true;
+    *timeout = (greg_t)(uintptr_t)&again->left;
+    return is_time_left(again, registers, first_ns);
 }
 
 /* The kernel has written what is left of a sleep to *left; where there is no place for it, the
  * repeated call gets one. SIGNAL */
-SIGNAL_SAFE static void shorten_sleep(greg_t *wanted, greg_t *left)
+SIGNAL_SAFE static void shorten_sleep(struct thread_again *again, greg_t *wanted, greg_t *left)
 {
     if (*left != 0)
         *wanted = *left;
     else
-        *left = (greg_t)(uintptr_t)&again.left;
+        *left = (greg_t)(uintptr_t)&again->left;
 }
 
-/* SIGNAL */
-SIGNAL_SAFE static void shorten(uint32_t number, greg_t *registers)
+/* A call with a timeout of its socket is made again as it was, until that time has passed. A file
+ * that is no socket has none. SIGNAL */
+SIGNAL_SAFE static bool is_in_socket_time(struct thread_again *again, int option,
+                                          const greg_t *registers)
 {
+    struct timeval most = {0};
+    socklen_t n_bytes = sizeof most;
+    os_call(SYS_getsockopt, (int)registers[REG_RDI], SOL_SOCKET, option, &most, &n_bytes);
+    uint64_t most_ns = wait_ns(most.tv_sec, (int64_t)most.tv_usec * 1000);
+    return most_ns == 0 || is_time_left(again, registers, most_ns);
+}
+
+/* Puts the time that is left into the registers of a call that is about to be made again. Returns
+ * false when none is: *result is what the call returns then. SIGNAL */
+SIGNAL_SAFE static bool shorten(struct thread_again *again, uint32_t number, greg_t *registers,
+                                greg_t *result)
+{
+    *result = -EAGAIN;
     switch (number) {
     case SYS_poll:
-        shorten_ms(&registers[REG_RDX], registers);
-        break;
     case SYS_epoll_wait:
     case SYS_epoll_pwait:
-        shorten_ms(&registers[REG_R10], registers);
-        break;
+        *result = 0;
+        return shorten_ms(again, &registers[milliseconds_of(number)], registers);
     case SYS_epoll_pwait2:
+        *result = 0;
+        return shorten_timespec(again, &registers[REG_R10], registers);
     case SYS_semtimedop:
-        shorten_timespec(&registers[REG_R10]);
-        break;
+        return shorten_timespec(again, &registers[REG_R10], registers);
     case SYS_rt_sigtimedwait:
-        shorten_timespec(&registers[REG_RDX]);
-        break;
+        return shorten_timespec(again, &registers[REG_RDX], registers);
     case SYS_io_getevents:
     case SYS_io_pgetevents:
-        shorten_timespec(&registers[REG_R8]);
-        break;
+        *result = 0;
+        return shorten_timespec(again, &registers[REG_R8], registers);
     case SYS_futex:
-        if ((registers[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT)
-            shorten_timespec(&registers[REG_R10]);
-        break;
+        *result = -ETIMEDOUT;
+        return (registers[REG_RSI] & FUTEX_CMD_MASK) != FUTEX_WAIT ||
+               shorten_timespec(again, &registers[REG_R10], registers);
     case SYS_nanosleep:
-        shorten_sleep(&registers[REG_RDI], &registers[REG_RSI]);
-        break;
+        shorten_sleep(again, &registers[REG_RDI], &registers[REG_RSI]);
+        return true;
     case SYS_clock_nanosleep:
         if ((registers[REG_RSI] & TIMER_ABSTIME) == 0)
-            shorten_sleep(&registers[REG_RDX], &registers[REG_R10]);
-        break;
+            shorten_sleep(again, &registers[REG_RDX], &registers[REG_R10]);
+        return true;
+    case SYS_read:
+    case SYS_readv:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_accept:
+    case SYS_accept4:
+        return is_in_socket_time(again, SO_RCVTIMEO, registers);
+    case SYS_connect:
+        *result = family_at(registers[REG_RSI]) == AF_UNIX ? -EAGAIN : -EINPROGRESS;
+        return is_in_socket_time(again, SO_SNDTIMEO, registers);
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+        return is_in_socket_time(again, SO_SNDTIMEO, registers);
     default:
-        break;
+        return true;
     }
 }
 
@@ -285,12 +369,17 @@ void restart_interrupted_call(void *context, bool has_storage)
     if (!syscall_number(registers, &number) || !can_be_repeated(number) ||
         other_signal_waits(interrupted, &one_of_ours))
         return;
-    if (likely(has_storage))
-        shorten(number, registers);
+    struct thread *thread = thread_of_tid(tls_gettid());
+    greg_t result;
+    bool is_noted = has_storage && shorten_noted(number, registers);
+    if (!is_noted && thread != NULL && !shorten(&thread->again, number, registers, &result)) {
+        registers[REG_RAX] = result;
+        return;
+    }
     registers[REG_RIP] -= 2; /* the length of syscall */
     registers[REG_RAX] = (greg_t)number;
-    struct thread *thread = unlikely(one_of_ours) ? thread_of_tid(tls_gettid()) : NULL;
-    if (thread != NULL)
+    registers[REG_EFL] = (greg_t)(((uint64_t)registers[REG_EFL] & ~FLAGS_OF_RESULT) | FLAGS_AGAIN);
+    if (unlikely(one_of_ours) && thread != NULL)
         __atomic_store_n(&thread->repeat_pc, (uint64_t)registers[REG_RIP], __ATOMIC_RELAXED);
 }
 

@@ -10,11 +10,10 @@
  *   select, pselect, ppoll   the kernel has written it where the second call finds it
  *   nanosleep                the kernel returns it
  *   poll, epoll_wait         the timeout is in a register; the hooks (hooks/waits.c) note when the
- *                            wait began
- *   a struct timespec        the second call gets one of ours, which each further tick shortens;
- *                            what passed before the first tick, a period at most, is waited for
- *                            again
- *   a socket's timeout       starts anew
+ *                            wait began. Where none did, what passed before the first tick is
+ *                            waited for again, here and in the two below
+ *   a struct timespec        the second call gets one of ours, which each further tick shortens
+ *   a socket's timeout       the second call has it anew; a tick later than that ends the call
  *
  * x86-64 only: on other processors the result overwrites the first argument.
  *
@@ -38,8 +37,7 @@ struct restart_thread {
 extern __thread struct restart_thread restart_thread;
 
 /* Changes `context`, the handler's ucontext_t, so that the interrupted call, if there is one, is
- * made again. `has_storage`: thread-local storage is libc's, and will still be there when the call
- * is made; without it timeouts start anew. SIGNAL */
+ * made again. `has_storage`: thread-local storage is libc's. SIGNAL */
 SIGNAL_SAFE void restart_interrupted_call(void *context, bool has_storage);
 
 /* A handler of the program begins: if it interrupted a call, that call stays interrupted (and is

@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "clock/clock.h"
 #include "clock/grid.h"
@@ -56,6 +57,13 @@ struct kernel_time {
     uint64_t aside;      /* steps that wait for a tick at the end of a call */
     uint64_t n_left_out; /* ticks of the event that got no sample */
     uint64_t n_faults;   /* page faults of the thread when last counted */
+};
+
+/* The timeout of a call that was made again since a tick interrupted it (signals/restart.c). By the
+ * thread's handler. In the slot, since the call reads it, on whatever storage it is made. */
+struct thread_again {
+    uint64_t until_ns;    /* CLOCK_MONOTONIC */
+    struct timespec left; /* when it was made again */
 };
 
 struct thread {
@@ -97,9 +105,10 @@ struct thread {
     uint32_t n_handlers; /* handlers of the program that ran in it */
     uint64_t rest_frame; /* address in the frame of the hook that moves the rest of a transfer
                             (hooks/transfers.c), 0 = none */
-    uint64_t repeat_pc;  /* of the call that its handler makes be repeated while a signal of our
+    struct thread_again again;
+    uint64_t repeat_pc; /* of the call that its handler makes be repeated while a signal of our
                             number is pending, which comes next; 0 = none (signals/restart.c) */
-    bool mask_blocked;   /* what the program believes: our signal is blocked here */
+    bool mask_blocked;  /* what the program believes: our signal is blocked here */
     struct thread_label label;
     char name[16]; /* as in the recording */
 

@@ -3,6 +3,7 @@
 EINTR_CALLS and EINTR_EVENT in the environment make `no_eintr` longer, and run it under another event.
 """
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -77,6 +78,13 @@ def case_waits_in_time_perf():
 
 def case_waits_in_time_timer():
     waits_in_time(CLOCK="timer")
+
+
+def case_waits_end():
+    """Calls of which nobody noted when they began end in time, however often they are interrupted and made again. By the signal
+    that toggles sampling, as it comes when the test says."""
+    run = Run(programs("capture_waits", int(signal.SIGUSR2)), status=None, TOGGLE="USR2")
+    check(run.status == 0 and run.out == b"", "status %d, %r, %s" % (run.status, run.out.decode(), run.err))
 
 
 if __name__ == "__main__":
