@@ -72,6 +72,10 @@ SIGNAL_SAFE enum arch_jump arch_jump_read(const uint8_t *code, size_t n_bytes, i
  * are the caller's, whatever the row says. */
 SIGNAL_SAFE bool arch_is_return(const uint8_t *code, size_t n_bytes);
 
+/* Whether the function at `code` is the one that makecontext has a context's function return to:
+ * nobody called it, and what is above it on the stack is not a frame. */
+SIGNAL_SAFE bool arch_is_context_start(const uint8_t *code, size_t n_bytes);
+
 /* What the instruction at an interrupted pc shows about the frame, for code without CFI. */
 enum arch_frame_hint {
     ARCH_FRAME_UNKNOWN,

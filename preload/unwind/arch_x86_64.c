@@ -33,17 +33,31 @@ bool arch_signal_frame_read(struct unwind_memory *memory, uint64_t sp,
     return true;
 }
 
+SIGNAL_SAFE static bool code_begins(const uint8_t *code, size_t n_bytes, const uint8_t *begin,
+                                    size_t begin_bytes)
+{
+    if (n_bytes < begin_bytes)
+        return false;
+    for (size_t i = 0; i < begin_bytes; i++) {
+        if (code[i] != begin[i])
+            return false;
+    }
+    return true;
+}
+
+/* The bytes of an endbr64 at `code`, which marks the target of a call or jump through a pointer; 0
+ * if there is none. */
+SIGNAL_SAFE static size_t endbr_bytes(const uint8_t *code, size_t n_bytes)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    return code_begins(code, n_bytes, endbr64, sizeof endbr64) ? sizeof endbr64 : 0;
+}
+
 bool arch_is_signal_return(const uint8_t *code, size_t n_bytes)
 {
     /* mov $15 (rt_sigreturn), %rax; syscall */
     static const uint8_t restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-    if (n_bytes < sizeof restorer)
-        return false;
-    for (size_t i = 0; i < sizeof restorer; i++) {
-        if (code[i] != restorer[i])
-            return false;
-    }
-    return true;
+    return code_begins(code, n_bytes, restorer, sizeof restorer);
 }
 
 /* Length of a `ff /2` (call through register or memory) by its ModRM and SIB bytes, opcode
@@ -97,9 +111,7 @@ bool arch_is_after_call(const uint8_t *code_end, size_t n_bytes)
 
 enum arch_jump arch_jump_read(const uint8_t *code, size_t n_bytes, int64_t *distance)
 {
-    size_t at = 0;
-    if (n_bytes >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
-        at = 4; /* endbr64 */
+    size_t at = endbr_bytes(code, n_bytes);
     if (n_bytes > at && code[at] == 0xf2)
         at++;                                    /* bnd */
     if (n_bytes >= at + 5 && code[at] == 0xe9) { /* jmp rel32 */
@@ -119,12 +131,21 @@ bool arch_is_return(const uint8_t *code, size_t n_bytes)
     return n_bytes >= 1 && code[is_bnd_or_rep ? 1 : 0] == 0xc3;
 }
 
+bool arch_is_context_start(const uint8_t *code, size_t n_bytes)
+{
+    /* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi: the context to go on with, if there is
+     * one (glibc's __start_context; before 2.27: pop %rdi) */
+    static const uint8_t by_load[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff};
+    static const uint8_t by_pop[] = {0x48, 0x89, 0xdc, 0x5f, 0x48, 0x85, 0xff};
+    size_t at = endbr_bytes(code, n_bytes);
+    return code_begins(code + at, n_bytes - at, by_load, sizeof by_load) ||
+           code_begins(code + at, n_bytes - at, by_pop, sizeof by_pop);
+}
+
 enum arch_frame_hint arch_frame_hint(const uint8_t *code, size_t n_bytes)
 {
-    if (n_bytes >= 5 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) {
-        /* endbr64: only the target of a call or jump through a pointer */
+    if (endbr_bytes(code, n_bytes) != 0)
         return ARCH_FRAME_AT_ENTRY;
-    }
     if (n_bytes >= 4 && code[0] == 0x55 && code[1] == 0x48 &&
         ((code[2] == 0x89 && code[3] == 0xe5) || (code[2] == 0x8b && code[3] == 0xec)))
         return ARCH_FRAME_AT_ENTRY; /* push %rbp; mov %rsp, %rbp */

@@ -34,6 +34,12 @@ SIGNAL_SAFE static bool code_is_return(const struct module *module, uint64_t pc)
     return arch_is_return(address_pointer(pc), segments_left(&module->segments, pc, EXECUTE_READ));
 }
 
+SIGNAL_SAFE static bool code_is_context_start(const struct module *module, uint64_t start)
+{
+    return arch_is_context_start(address_pointer(start),
+                                 segments_left(&module->segments, start, EXECUTE_READ));
+}
+
 SIGNAL_SAFE static bool code_is_after_call(const struct module *module, uint64_t pc)
 {
     uint64_t before = pc - ARCH_CODE_BEFORE_BYTES;
@@ -53,6 +59,8 @@ module_rule_make(struct unwind_thread *thread, const struct module *module, uint
         return (struct unwind_rule){.kind = UNWIND_RULE_SIGNAL};
     if (!module_row_find(thread, module, pc - !exact, &fde))
         return (struct unwind_rule){.kind = UNWIND_RULE_GUESS};
+    if (code_is_context_start(module, fde.pc_start))
+        return (struct unwind_rule){.kind = UNWIND_RULE_END};
     struct unwind_rule rule = unwind_rule_make(&thread->row, fde.ra_column);
     /* Compilers that get the row of the last instruction wrong do so with rules of the rarer kinds
      * (gcc 12: realigned functions with stack arguments, __builtin_eh_return). */

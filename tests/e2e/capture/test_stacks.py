@@ -10,9 +10,9 @@ from e2e import (BUILD, Folded, case, check, check_equal, main, need, run, sampl
 ROOT = ("_start", "__libc_start_main", "__libc_start_call_main", "main")
 
 
-def profile_of(argv, **how):
+def profile_of(argv, *options, **how):
     bare = run(argv)
-    result = sampler_run(["-F", "2000", "-o", "out.folded"], argv, **how)
+    result = sampler_run(["-F", "2000", "-o", "out.folded", *options], argv, **how)
     check_equal(result.status, 0, "status")
     check_equal(bare.status, 0, "status without us")
     profile = Folded("out.folded")
@@ -63,6 +63,16 @@ def generated(_scratch):
     told = share(profile, lambda s: s[0] == "[truncated: no unwind rule]" and s[-1] == "burn" and len(s) == 3)
     check(told > 0.95, "cut and said so: %.3f", told)
     check("in truncated stacks" in result.stderr, "not told: %s", result.stderr)
+
+
+@case
+def context(_scratch):
+    """What makecontext makes (coroutines, as in QEMU) begins with its function, and its stack is whole there. What its function
+    returns to has a name only where libc has debug information."""
+    for engine in ("table", "libunwind"):
+        _, profile = profile_of([test_program("stack_kinds"), "context", "400"], "--unwinder", engine)
+        whole = share(profile, lambda s: s[-2:] == ("in_context", "burn") and len(s) == 3 and not s[0].startswith("[truncated"))
+        check(whole > 0.95, "%s: from the context's function on: %.3f", engine, whole)
 
 
 @case

@@ -2,8 +2,8 @@
  *
  *   stack_kinds vdso MILLISECONDS             reads the clock
  *   stack_kinds reload A.so B.so N            loads and unloads two plugins in turn, at one address
- *   stack_kinds generated MILLISECONDS        code made at run time, without frame pointer, calls
- * us
+ *   stack_kinds generated MILLISECONDS        code made at run time, without frame pointer, calls us
+ *   stack_kinds context MILLISECONDS          a context that goes on with another one when it ends
  *
  * Built with holes between its segments as stack_kinds_holes. */
 #include <dlfcn.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))
@@ -93,6 +94,28 @@ static int run_generated(double ms)
     return 0;
 }
 
+static double context_ms;
+
+NOINLINE static void in_context(void)
+{
+    for (double end = cpu_ms() + context_ms; cpu_ms() < end;)
+        burn(9);
+}
+
+static int run_context(double ms)
+{
+    static ucontext_t back, made;
+    static unsigned char stack[128 << 10];
+    context_ms = ms;
+    if (getcontext(&made) != 0)
+        return 1;
+    made.uc_stack.ss_sp = stack;
+    made.uc_stack.ss_size = sizeof stack;
+    made.uc_link = &back;
+    makecontext(&made, in_context, 0);
+    return swapcontext(&back, &made) != 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "vdso") == 0)
@@ -101,6 +124,8 @@ int main(int argc, char **argv)
         return reload(argv + 2, (unsigned)atoi(argv[4]));
     else if (argc == 3 && strcmp(argv[1], "generated") == 0)
         return run_generated(atof(argv[2]));
+    else if (argc == 3 && strcmp(argv[1], "context") == 0)
+        return run_context(atof(argv[2]));
     else
         return 2;
     return 0;

@@ -361,6 +361,23 @@ static void calls_and_trampolines_are_recognised(void **state)
     assert_false(arch_is_return(bnd_ret, 1));
 }
 
+/* glibc's __start_context as it is, with endbr64, and as it was; a cold part that begins alike. */
+static void start_of_a_context_is_known(void **state)
+{
+    (void)state;
+    const uint8_t by_load[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x89, 0xdc,
+                               0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff};
+    const uint8_t by_pop[] = {0x48, 0x89, 0xdc, 0x5f, 0x48, 0x85, 0xff};
+    const uint8_t other[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x45, 0xd8, 0x48, 0x85, 0xff};
+    assert_true(arch_is_context_start(by_load, sizeof by_load));
+    assert_true(arch_is_context_start(by_load + 4, sizeof by_load - 4));
+    assert_false(arch_is_context_start(by_load, sizeof by_load - 1));
+    assert_true(arch_is_context_start(by_pop, sizeof by_pop));
+    assert_false(arch_is_context_start(by_pop, sizeof by_pop - 1));
+    assert_false(arch_is_context_start(other, sizeof other));
+    assert_false(arch_is_context_start(by_load, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +389,7 @@ int main(void)
         cmocka_unit_test(short_rules_are_made_only_of_what_fits),
         cmocka_unit_test(whole_row_follows_all_registers),
         cmocka_unit_test(frame_pointer_restored_before_its_row_says_so),
+        cmocka_unit_test(start_of_a_context_is_known),
         cmocka_unit_test(expressions_compute),
         cmocka_unit_test(expressions_are_refused),
         cmocka_unit_test(calls_and_trampolines_are_recognised),
