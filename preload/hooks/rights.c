@@ -1,13 +1,20 @@
 /* rights.c - the program is about to give up what it takes to open a file: its user, its root, its
  * namespaces, its descriptors, its system calls. A recording that is still in memory gets its file
- * before that (record/recording.h). */
+ * before that (record/recording.h), and the thread that watches elapsed time makes way
+ * (threads/watcher.h). */
 #include <errno.h>
 #include <grp.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "hooks/hooks.h"
+#include "process/session.h"
+#include "sys/line.h"
+#include "sys/os.h"
+#include "threads/slots.h"
+#include "threads/watcher.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
@@ -23,60 +30,139 @@ void hooks_place(void)
     errno = saved_errno;
 }
 
+/* What the kernel does only for a process with one thread, or whose working folder no other thread
+ * shares (unshare(2), setns(2)). Not a new pid namespace alone: no thread can be started after it. */
+#define ONE_THREAD_UNSHARE (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
+#define ONE_THREAD_SETNS (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWTIME)
+
+/* Before a call that needs it: `one_thread`, that no thread of ours is there. Returns whether
+ * rights_end has to start that again. HOOK */
+static bool rights_begin(bool one_thread)
+{
+    hooks_place();
+    bool is_away = one_thread && session.settings.measure == SETTINGS_WALL &&
+                   session_phase() == SESSION_RUNNING && session_is_ours();
+    int saved_errno = errno;
+    if (is_away)
+        watcher_leave();
+    errno = saved_errno;
+    return is_away;
+}
+
+/* HOOK */
+static void say_no_watcher(int error)
+{
+    char bytes[200];
+    struct line line;
+    uint64_t ours = os_signal_bit(session.settings.signo);
+    if (thread_self == NULL)
+        return;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, "the thread that watches elapsed time had to end for a change of user or "
+                    "namespaces, and cannot be started again: ");
+    line_add(&line, strerror(error));
+    os_sigmask(SIG_BLOCK, &ours, NULL);
+    stream_put_info(&thread_self->stream, "stopped", bytes, line.length);
+    os_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
+/* HOOK */
+static void rights_end(bool is_away)
+{
+    int saved_errno = errno;
+    if (is_away && !watcher_return())
+        say_no_watcher(errno);
+    errno = saved_errno;
+}
+
 /* HOOK */
 HOOK_EXPORT int setuid(uid_t user)
 {
-    hooks_place();
-    return libc_real()->setuid(user);
+    bool is_away = rights_begin(true);
+    int result = libc_real()->setuid(user);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
 HOOK_EXPORT int setgid(gid_t group)
 {
-    hooks_place();
-    return libc_real()->setgid(group);
+    bool is_away = rights_begin(true);
+    int result = libc_real()->setgid(group);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
 HOOK_EXPORT int seteuid(uid_t user)
 {
-    hooks_place();
-    return libc_real()->seteuid(user);
+    bool is_away = rights_begin(true);
+    int result = libc_real()->seteuid(user);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
 HOOK_EXPORT int setegid(gid_t group)
 {
-    hooks_place();
-    return libc_real()->setegid(group);
+    bool is_away = rights_begin(true);
+    int result = libc_real()->setegid(group);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
 HOOK_EXPORT int setreuid(uid_t real, uid_t effective)
 {
-    hooks_place();
-    return libc_real()->setreuid(real, effective);
+    bool is_away = rights_begin(true);
+    int result = libc_real()->setreuid(real, effective);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
 HOOK_EXPORT int setregid(gid_t real, gid_t effective)
 {
-    hooks_place();
-    return libc_real()->setregid(real, effective);
+    bool is_away = rights_begin(true);
+    int result = libc_real()->setregid(real, effective);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
 HOOK_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
 {
-    hooks_place();
-    return libc_real()->setresuid(real, effective, saved);
+    bool is_away = rights_begin(true);
+    int result = libc_real()->setresuid(real, effective, saved);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
 HOOK_EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved)
 {
-    hooks_place();
-    return libc_real()->setresgid(real, effective, saved);
+    bool is_away = rights_begin(true);
+    int result = libc_real()->setresgid(real, effective, saved);
+    rights_end(is_away);
+    return result;
+}
+
+/* HOOK */
+HOOK_EXPORT int setgroups(size_t n, const gid_t *groups)
+{
+    bool is_away = rights_begin(true);
+    int result = libc_real()->setgroups(n, groups);
+    rights_end(is_away);
+    return result;
+}
+
+/* HOOK */
+HOOK_EXPORT int initgroups(const char *user, gid_t group)
+{
+    bool is_away = rights_begin(true);
+    int result = libc_real()->initgroups(user, group);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
@@ -89,15 +175,19 @@ HOOK_EXPORT int chroot(const char *path)
 /* HOOK */
 HOOK_EXPORT int unshare(int flags)
 {
-    hooks_place();
-    return libc_real()->unshare(flags);
+    bool is_away = rights_begin((flags & ONE_THREAD_UNSHARE) != 0);
+    int result = libc_real()->unshare(flags);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */
 HOOK_EXPORT int setns(int fd, int kind)
 {
-    hooks_place();
-    return libc_real()->setns(fd, kind);
+    bool is_away = rights_begin(kind == 0 || (kind & ONE_THREAD_SETNS) != 0);
+    int result = libc_real()->setns(fd, kind);
+    rights_end(is_away);
+    return result;
 }
 
 /* HOOK */

@@ -5,6 +5,7 @@
  * In assembly, since nothing may lie on the stack between the caller and the call: programs make
  * threads this way, which return on another stack. */
 #include <errno.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "hooks/hooks.h"
@@ -26,6 +27,18 @@ __attribute__((used)) static long hooks_syscall_close_range(unsigned first, unsi
                                                             int flags)
 {
     return close_range(first, last, flags);
+}
+
+/* HOOK */
+__attribute__((used)) static long hooks_syscall_unshare(int flags)
+{
+    return unshare(flags);
+}
+
+/* HOOK */
+__attribute__((used)) static long hooks_syscall_setns(int fd, int kind)
+{
+    return setns(fd, kind);
 }
 
 /* The other calls that must not pass us by. HOOK */
@@ -76,10 +89,12 @@ __asm__(".text\n"
         "	je 2f\n"
         "	cmpl $161, %edi\n" /* chroot */
         "	je 2f\n"
-        "	cmpl $272, %edi\n" /* unshare */
-        "	je 2f\n"
         "	cmpl $446, %edi\n" /* landlock_restrict_self */
         "	je 2f\n"
+        "	cmpl $272, %edi\n" /* unshare */
+        "	je 8f\n"
+        "	cmpl $308, %edi\n" /* setns */
+        "	je 9f\n"
         "	cmpl $436, %edi\n" /* close_range */
         "	je 4f\n"
         "	cmpl $59, %edi\n" /* execve */
@@ -151,6 +166,11 @@ __asm__(".text\n"
         "	jmp hooks_syscall_execveat\n"
         "7:	movl %esi, %edi\n"
         "	jmp hooks_syscall_exit\n"
+        "8:	movl %esi, %edi\n"
+        "	jmp hooks_syscall_unshare\n"
+        "9:	movl %esi, %edi\n"
+        "	movl %edx, %esi\n"
+        "	jmp hooks_syscall_setns\n"
         "	.cfi_endproc\n"
         ".size syscall, .-syscall\n");
 

@@ -80,6 +80,8 @@ static const struct entry entries[] = {
     ENTRY(setregid, "setregid"),
     ENTRY(setresuid, "setresuid"),
     ENTRY(setresgid, "setresgid"),
+    ENTRY(setgroups, "setgroups"),
+    ENTRY(initgroups, "initgroups"),
     ENTRY(chroot, "chroot"),
     ENTRY(unshare, "unshare"),
     ENTRY(setns, "setns"),

@@ -93,6 +93,8 @@ struct libc_real {
     int (*setregid)(gid_t, gid_t);
     int (*setresuid)(uid_t, uid_t, uid_t);
     int (*setresgid)(gid_t, gid_t, gid_t);
+    int (*setgroups)(size_t, const gid_t *);
+    int (*initgroups)(const char *, gid_t);
     int (*chroot)(const char *);
     int (*unshare)(int);
     int (*setns)(int, int);

@@ -1,10 +1,12 @@
 /* watcher.c - see watcher.h.
  *
  * Runs on a thread of its own, which no hook made: it has no slot, no clock and takes none of our
- * signals. It ends when the process does, or when it would be the last thread left. */
+ * signals. It ends when the process does, when it would be the last thread left, or when the program
+ * makes a call that wants it gone. */
 #include "threads/watcher.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/prctl.h>
 #include <sched.h>
 #include <string.h>
@@ -49,6 +51,10 @@
 static uint32_t looking;
 static pid_t watcher_tid; /* 0 = none; atomic */
 static pid_t watcher_pid;
+
+/* Of calls that want it gone: how many there are, and whether it is to leave (atomic, a futex). */
+static struct lock away_lock;
+static uint32_t n_away, is_to_leave;
 
 /* any context */
 bool watcher_is(pid_t tid)
@@ -353,6 +359,20 @@ static struct timespec timespec_of(uint64_t ns)
                              .tv_nsec = (long)(ns % OS_NS_PER_S)};
 }
 
+/* Until `until_ns`, or until it is to leave. True: it is to leave. */
+static bool watcher_sleep(uint64_t until_ns)
+{
+    const struct timespec until = timespec_of(until_ns);
+    uint32_t leaves;
+    long result;
+    do {
+        result = os_call(SYS_futex, &is_to_leave, FUTEX_WAIT_BITSET_PRIVATE, 0, &until, NULL,
+                         FUTEX_BITSET_MATCH_ANY);
+        leaves = __atomic_load_n(&is_to_leave, __ATOMIC_ACQUIRE);
+    } while (result == 0 && leaves == 0);
+    return leaves != 0;
+}
+
 /* Ends with the process; or with the last of its threads, as the process would not end
  * otherwise. */
 static void *watch(void *unused)
@@ -361,8 +381,8 @@ static void *watch(void *unused)
     prepare_watcher();
     uint64_t tick_ns = os_clock_ns(CLOCK_MONOTONIC);
     for (;;) {
-        const struct timespec at = timespec_of(tick_ns + os_random() % period_ns);
-        os_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+        if (watcher_sleep(tick_ns + os_random() % period_ns))
+            return unused; /* watcher_tid is cleared by who wants it gone, when it is */
         uint32_t phase = session_phase();
         if (phase == SESSION_ENDED)
             break;
@@ -411,7 +431,40 @@ void watcher_stop(bool is_child)
         watcher_pid = 0;
         watcher_tid = 0;
         looking = 0;
+        n_away = 0;
+        is_to_leave = 0;
+        lock_reset(&away_lock);
     }
     for (unsigned n = 1; __atomic_load_n(&looking, __ATOMIC_SEQ_CST) != 0; n++)
         wait_a_moment(n);
+}
+
+/* HOOK */
+void watcher_leave(void)
+{
+    uint64_t mask = lock_take_masked(&away_lock);
+    n_away++;
+    __atomic_store_n(&is_to_leave, 1, __ATOMIC_RELEASE);
+    lock_give_masked(&away_lock, mask);
+    os_call(SYS_futex, &is_to_leave, FUTEX_WAKE_PRIVATE, 1);
+    pid_t tid = __atomic_load_n(&watcher_tid, __ATOMIC_ACQUIRE);
+    for (unsigned n = 1; tid != 0 && os_call(SYS_tgkill, os_getpid(), tid, 0) == 0; n++)
+        wait_a_moment(n);
+    if (tid != 0)
+        __atomic_compare_exchange_n(&watcher_tid, &tid, 0, false, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED);
+}
+
+/* HOOK */
+bool watcher_return(void)
+{
+    bool ok = true;
+    uint64_t mask = lock_take_masked(&away_lock);
+    if (--n_away == 0) {
+        __atomic_store_n(&is_to_leave, 0, __ATOMIC_RELAXED);
+        watcher_pid = 0;
+        ok = watcher_start();
+    }
+    lock_give_masked(&away_lock, mask);
+    return ok;
 }

@@ -26,7 +26,8 @@
  *
  * Lock       thread->in_handler is the lock of a thread's stream and of its struct wall: 1 the
  *            thread, 2 the watcher.
- * Context    watcher_start, watcher_stop: SETUP, HOOK. watcher_is: any. */
+ * Context    watcher_start, watcher_stop: SETUP, HOOK. watcher_leave, watcher_return: HOOK.
+ *            watcher_is: any. */
 #ifndef SAMPLER_WATCHER_H
 #define SAMPLER_WATCHER_H
 
@@ -42,6 +43,14 @@ bool watcher_start(void);
 /* In a forked child: notes that there is no watcher. Otherwise: waits until it is not looking at
  * any thread; it stays, and looks again when the session runs. */
 void watcher_stop(bool is_child);
+
+/* Around a call for which the process must have no thread of ours: libc makes each thread of a
+ * process change its user, and ends the process where one cannot; the kernel refuses some namespaces
+ * to a process with several threads. The thread is gone when watcher_leave returns. Calls of several
+ * threads may overlap: the last one's watcher_return starts the thread again; false, with errno,
+ * when it cannot be started. */
+void watcher_leave(void);
+bool watcher_return(void);
 
 /* Whether thread `tid` is the watcher. */
 SIGNAL_SAFE bool watcher_is(pid_t tid);

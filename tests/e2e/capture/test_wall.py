@@ -122,6 +122,19 @@ def limit_files():
 
 
 @case
+def users_and_namespaces(_scratch):
+    """Calls that only a process with one thread can make, or that all its threads have to make (libc ends the process where one
+    cannot): the thread that watches is not there then, and is again afterwards."""
+    argv = [test_program("capture_rights")]
+    bare = run(argv)
+    result, profile, _, _ = wall(["-F", "4999"], argv)
+    check_equal(result.stdout, bare.stdout, "what the calls return")
+    naps = profile.total_of("nap_after") / 1e9
+    print("  naps: %.3f s" % naps)
+    check(naps > 0.9 * 15 * 0.06, "of 15 naps of 60 ms after such calls %.3f s", naps)
+
+
+@case
 def hard_places(_scratch):
     """No perf_event_open, few descriptors, no rights: the weights stay whole."""
     work = [test_program("clock_work"), "shares", "0", "1"]
