@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     tell_unused_options(&run.options);
     if (is_kernel_event(&run.options) && !check_event(&run, &err))
         return err.text[0] != '\0' ? fail(&err, LAUNCH_FAILED) : LAUNCH_FAILED;
-    if (!program_check_preload(path, &err) || !prepare_folders(&run, &err))
+    if (!program_check_preload(path, run.preload.runtime, &err) || !prepare_folders(&run, &err))
         return fail(&err, LAUNCH_FAILED);
     status = run_command(&run, &err);
     if (status != 0)

@@ -37,17 +37,28 @@ bool preload_find(struct preload_env *env, struct err *err)
            err_fail(err, ERR_IO, ERR_NO_OFFSET, "no " LIBRARY_NAME " in %.150s", expected);
 }
 
-/* LD_PRELOAD may be set already, to others or (inside another sampler-run) to us. */
-static bool set_ld_preload(const char *library)
+/* LD_PRELOAD may be set already, to others or (inside another sampler-run) to us. A sanitizer's
+ * runtime stays first, or becomes it. */
+static bool set_ld_preload(const char *library, const char *runtime)
 {
     const char *others = getenv("LD_PRELOAD");
-    if (others == NULL || others[0] == '\0')
-        return setenv("LD_PRELOAD", library, 1) == 0;
-    size_t length = strlen(library);
-    if (strncmp(others, library, length) == 0 && strchr(": ", others[length]) != NULL)
-        return true; /* strchr also finds the NUL: ours alone, or ours first */
+    if (others == NULL)
+        others = "";
+    const char *mark = SANITIZER_MARK;
+    size_t runtime_length = sanitizer_first_bytes(others), length = strlen(library);
+    if (runtime_length > 0) {
+        runtime = others;
+        mark = ":";
+        others += runtime_length + (others[runtime_length] != '\0');
+    } else {
+        runtime_length = strlen(runtime);
+    }
+    bool has_ours = strncmp(others, library, length) == 0 &&
+                    strchr(": ", others[length]) != NULL; /* which also finds the NUL */
     char *joined = NULL;
-    if (asprintf(&joined, "%s:%s", library, others) < 0)
+    if (asprintf(&joined, "%.*s%s%s%s%s", (int)runtime_length, runtime,
+                 runtime_length > 0 ? mark : "", has_ours ? "" : library,
+                 has_ours || others[0] == '\0' ? "" : ":", others) < 0)
         return false;
     bool ok = setenv("LD_PRELOAD", joined, 1) == 0;
     free(joined);
@@ -76,7 +87,7 @@ bool preload_env_set(const struct preload_env *env)
         if (setenv(row->environment, value, 1) != 0)
             return false;
     }
-    return set_ld_preload(env->library) && set_since() &&
+    return set_ld_preload(env->library, env->runtime) && set_since() &&
            setenv(ENVIRONMENT_RECORDING_DIR, env->recording_dir, 1) == 0;
 }
 

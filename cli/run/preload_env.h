@@ -8,11 +8,13 @@
 
 #include "err.h"
 #include "options/options.h"
+#include "sanitizer.h"
 
 struct preload_env {
     const struct options *options;
-    char library[PATH_MAX];       /* absolute path of libsampler.so       */
-    char recording_dir[PATH_MAX]; /* absolute; recordings appear in it    */
+    char library[PATH_MAX];             /* absolute path of libsampler.so       */
+    char recording_dir[PATH_MAX];       /* absolute; recordings appear in it    */
+    char runtime[SANITIZER_NAME_BYTES]; /* to be loaded before ours, "" = none */
 };
 
 /* Finds libsampler.so: ../lib/ seen from our own executable, or the library folder of an installed
@@ -20,7 +22,7 @@ struct preload_env {
  */
 MUST_CHECK bool preload_find(struct preload_env *env, struct err *err);
 
-/* Sets LD_PRELOAD (ours first, what is there kept) and the SAMPLER_ variables of this process: to
+/* Sets LD_PRELOAD (ours first, or after a sanitizer's runtime; what is there kept) and the SAMPLER_ variables of this process: to
  * be called in the child that becomes the program. False with errno when out of memory. */
 bool preload_env_set(const struct preload_env *env);
 

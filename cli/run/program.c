@@ -118,6 +118,38 @@ static bool is_static_pie(int fd, const Elf64_Phdr *dynamic)
     return false;
 }
 
+/* Where the bytes for `address` are in the file; 0 = nowhere. */
+static uint64_t offset_of(uint64_t address, const Elf64_Phdr *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (headers[i].p_type == PT_LOAD && address >= headers[i].p_vaddr &&
+            address - headers[i].p_vaddr < headers[i].p_filesz)
+            return headers[i].p_offset + (address - headers[i].p_vaddr);
+    return 0;
+}
+
+/* The first library the program needs, if that is a sanitizer's runtime; else "". */
+static void find_runtime(int fd, const Elf64_Phdr *dynamic, const Elf64_Phdr *headers, size_t n,
+                         char runtime[SANITIZER_NAME_BYTES])
+{
+    Elf64_Dyn entry;
+    uint64_t name = UINT64_MAX, names = 0;
+    runtime[0] = '\0';
+    for (uint64_t i = 0; i < dynamic->p_filesz / sizeof entry; i++) {
+        if (!read_at(fd, &entry, sizeof entry, dynamic->p_offset + i * sizeof entry) ||
+            entry.d_tag == DT_NULL)
+            break;
+        if (entry.d_tag == DT_NEEDED && name == UINT64_MAX)
+            name = entry.d_un.d_val;
+        else if (entry.d_tag == DT_STRTAB)
+            names = offset_of(entry.d_un.d_ptr, headers, n);
+    }
+    char text[SANITIZER_NAME_BYTES] = "";
+    if (name < UINT32_MAX && names != 0 && read_at(fd, text, sizeof text - 1, names + name) &&
+        sanitizer_is_runtime(text, strlen(text)))
+        memcpy(runtime, text, sizeof text);
+}
+
 static bool check_interpreter(int fd, const char *path, const Elf64_Phdr *header, struct err *err)
 {
     char name[PATH_MAX] = "";
@@ -127,9 +159,12 @@ static bool check_interpreter(int fd, const char *path, const Elf64_Phdr *header
     return true;
 }
 
-static bool check_elf(int fd, const char *path, const Elf64_Ehdr *header, struct err *err)
+static bool check_elf(int fd, const char *path, const Elf64_Ehdr *header,
+                      char runtime[SANITIZER_NAME_BYTES], struct err *err)
 {
     Elf64_Ehdr own;
+    Elf64_Phdr headers[MAX_PROGRAM_HEADERS];
+    const Elf64_Phdr *interpreter = NULL, *dynamic = NULL;
     if (!own_header(&own))
         return true;
     if (header->e_ident[EI_CLASS] != own.e_ident[EI_CLASS])
@@ -138,18 +173,19 @@ static bool check_elf(int fd, const char *path, const Elf64_Ehdr *header, struct
         return refuse(path, "it is a program for another kind of processor", err);
     if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum > MAX_PROGRAM_HEADERS)
         return true; /* odd: the kernel will say */
-    bool static_pie = false;
+    if (!read_at(fd, headers, header->e_phnum * sizeof headers[0], header->e_phoff))
+        return true;
     for (unsigned i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr program_header;
-        if (!read_at(fd, &program_header, sizeof program_header,
-                     header->e_phoff + (uint64_t)i * sizeof program_header))
-            return true;
-        if (program_header.p_type == PT_INTERP)
-            return check_interpreter(fd, path, &program_header, err);
-        if (program_header.p_type == PT_DYNAMIC)
-            static_pie = is_static_pie(fd, &program_header);
+        if (headers[i].p_type == PT_INTERP)
+            interpreter = &headers[i];
+        if (headers[i].p_type == PT_DYNAMIC)
+            dynamic = &headers[i];
     }
-    if (header->e_type == ET_EXEC || static_pie)
+    if (interpreter != NULL && dynamic != NULL)
+        find_runtime(fd, dynamic, headers, header->e_phnum, runtime);
+    if (interpreter != NULL)
+        return check_interpreter(fd, path, interpreter, err);
+    if (header->e_type == ET_EXEC || (dynamic != NULL && is_static_pie(fd, dynamic)))
         return refuse(path, "it is statically linked, so no library can be preloaded", err);
     return true;
 }
@@ -162,7 +198,8 @@ static void script_interpreter(const char *line, char *out, size_t out_bytes)
 }
 
 /* Looks at one file. Sets `next` to the interpreter of a script, else to "". */
-static bool check_file(const char *path, char *next, size_t next_bytes, struct err *err)
+static bool check_file(const char *path, char *next, size_t next_bytes,
+                       char runtime[SANITIZER_NAME_BYTES], struct err *err)
 {
     next[0] = '\0';
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -178,19 +215,20 @@ static bool check_file(const char *path, char *next, size_t next_bytes, struct e
         Elf64_Ehdr header;
         memcpy(&header, head, sizeof header);
         ok = (fstat(fd, &st) != 0 || check_rights(path, &st, err)) &&
-             check_elf(fd, path, &header, err);
+             check_elf(fd, path, &header, runtime, err);
     }
     close(fd);
     return ok;
 }
 
-bool program_check_preload(const char *path, struct err *err)
+bool program_check_preload(const char *path, char runtime[SANITIZER_NAME_BYTES], struct err *err)
 {
     char at[PATH_MAX];
     char next[PATH_MAX];
+    runtime[0] = '\0';
     snprintf(at, sizeof at, "%s", path);
     for (unsigned depth = 0; depth < MAX_SCRIPT_DEPTH; depth++) {
-        if (!check_file(at, next, sizeof next, err))
+        if (!check_file(at, next, sizeof next, runtime, err))
             return false;
         if (next[0] == '\0')
             return true;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "err.h"
+#include "sanitizer.h"
 
 /* Exit statuses of the launcher, as env(1), nohup(1) and timeout(1) use them. */
 enum launch_status {
@@ -20,10 +21,12 @@ enum launch_status {
 /* Finds the file execvp would run. Returns 0 with `path` set, or the launch_status with *err. */
 MUST_CHECK int program_find(const char *command, char *path, size_t path_bytes, struct err *err);
 
-/* False, saying why, for what the dynamic linker never gets to preload into: static programs, those
+/* Sets `runtime` to the library that has to come before ours in the program (sanitizer.h), "" where
+ * there is none. False, saying why, for what the dynamic linker never gets to preload into: static programs, those
  * of another machine or word size, of another libc, those that run with more rights than ours, and
  * scripts whose interpreter is one of these. A file that cannot be read is let through: the kernel
  * may still run it. */
-MUST_CHECK bool program_check_preload(const char *path, struct err *err);
+MUST_CHECK bool program_check_preload(const char *path, char runtime[SANITIZER_NAME_BYTES],
+                                      struct err *err);
 
 #endif

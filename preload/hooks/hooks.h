@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 
+#include "process/program_kind.h"
 #include "state/run.h"
 #include "sys/context.h"
 #include "sys/libc_real.h"
@@ -55,10 +56,10 @@ void thread_end_await(struct thread *thread);
 /* Registers the handlers around fork and at exit. False when that fails. SETUP. process.c */
 bool hooks_process_setup(void);
 
-/* Why a program about to be started cannot be recorded (enum capture_child), or 0: by its file, which
- * also decides what environment it gets; with that environment. 0 for NULL. spawn.c */
-uint32_t hooks_kind_of(const char *path);
-uint32_t hooks_why_missed(uint32_t kind, char *const envp[]);
+/* What a program about to be started is by its file, which decides what environment it gets; all
+ * zero for NULL. Why it cannot be recorded with that (enum capture_child), or 0. spawn.c */
+struct program_kind hooks_kind_of(const char *path);
+uint32_t hooks_why_missed(const struct program_kind *kind, char *const envp[]);
 
 /* Whether our signal is to wait while handlers run on alternate stacks. altstack.c */
 bool altstack_is_crowded(void);

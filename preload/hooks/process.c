@@ -20,7 +20,6 @@
 
 #include "hooks/hooks.h"
 #include "process/exec_env.h"
-#include "process/program_kind.h"
 #include "process/report.h"
 #include "process/session.h"
 #include "signals/handler.h"
@@ -160,13 +159,14 @@ static bool is_missing(const char *path)
 }
 
 /* HOOK */
-static uint32_t kind_of_executable(const char *path)
+static struct program_kind kind_of_executable(const char *path)
 {
-    return path != NULL && access(path, X_OK) == 0 ? hooks_kind_of(path) : 0;
+    return hooks_kind_of(path != NULL && access(path, X_OK) == 0 ? path : NULL);
 }
 
 /* `path` is NULL where it is not known which program will run. HOOK */
-static struct exec_attempt exec_begin(const char *path, uint32_t kind, char *const envp[])
+static struct exec_attempt exec_begin(const char *path, const struct program_kind *kind,
+                                      char *const envp[])
 {
     struct exec_attempt attempt = {false, false, false};
     uint32_t why = path != NULL && access(path, X_OK) == 0 ? hooks_why_missed(kind, envp) : 0;
@@ -214,10 +214,10 @@ static int exec_failed(struct exec_attempt attempt)
 /* HOOK */
 HOOK_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-    uint32_t kind = kind_of_executable(path);
+    struct program_kind kind = kind_of_executable(path);
     char *const *given;
-    EXEC_ENV(given, envp, kind);
-    struct exec_attempt attempt = exec_begin(path, kind, given);
+    EXEC_ENV(given, envp, &kind);
+    struct exec_attempt attempt = exec_begin(path, &kind, given);
     libc_real()->execve(path, argv, given);
     return exec_failed(attempt);
 }
@@ -234,10 +234,10 @@ HOOK_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]
     char found[1024];
     const char *path =
         session_phase() == SESSION_RUNNING ? program_find_in_path(file, found, sizeof found) : NULL;
-    uint32_t kind = kind_of_executable(path);
+    struct program_kind kind = kind_of_executable(path);
     char *const *given;
-    EXEC_ENV(given, envp, kind);
-    struct exec_attempt attempt = exec_begin(path, kind, given);
+    EXEC_ENV(given, envp, &kind);
+    struct exec_attempt attempt = exec_begin(path, &kind, given);
     libc_real()->execvpe(file, argv, given);
     return exec_failed(attempt);
 }
@@ -257,8 +257,9 @@ HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
     line_add(&line, "/proc/self/fd/");
     line_add_number(&line, (uint64_t)(unsigned)fd);
     char *const *given;
-    EXEC_ENV(given, envp, hooks_kind_of(self));
-    struct exec_attempt attempt = exec_begin(NULL, 0, given);
+    struct program_kind kind = hooks_kind_of(self);
+    EXEC_ENV(given, envp, &kind);
+    struct exec_attempt attempt = exec_begin(NULL, &kind, given);
     libc_real()->fexecve(fd, argv, given);
     return exec_failed(attempt);
 }
@@ -268,14 +269,14 @@ HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *con
                          int flags)
 {
     const char *known = fd == AT_FDCWD ? path : NULL;
-    uint32_t kind = kind_of_executable(known);
+    struct program_kind kind = kind_of_executable(known);
     char *const *given;
-    EXEC_ENV(given, envp, kind);
+    EXEC_ENV(given, envp, &kind);
     if (libc_real()->execveat == NULL) {
         errno = ENOSYS;
         return -1;
     }
-    struct exec_attempt attempt = exec_begin(known, kind, given);
+    struct exec_attempt attempt = exec_begin(known, &kind, given);
     libc_real()->execveat(fd, path, argv, given, flags);
     return exec_failed(attempt);
 }

@@ -3,23 +3,23 @@
  * recorded. */
 #include "hooks/hooks.h"
 #include "process/exec_env.h"
-#include "process/program_kind.h"
 #include "process/report.h"
 #include "threads/children.h"
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
 
 /* HOOK */
-uint32_t hooks_kind_of(const char *path)
+struct program_kind hooks_kind_of(const char *path)
 {
-    return session_phase() == SESSION_RUNNING && path != NULL ? program_kind(path) : 0;
+    const struct program_kind none = {0};
+    return session_phase() == SESSION_RUNNING && path != NULL ? program_kind(path) : none;
 }
 
 /* HOOK */
-uint32_t hooks_why_missed(uint32_t kind, char *const envp[])
+uint32_t hooks_why_missed(const struct program_kind *kind, char *const envp[])
 {
-    if (kind != 0 || session_phase() != SESSION_RUNNING)
-        return kind;
+    if (kind->missed != 0 || session_phase() != SESSION_RUNNING)
+        return kind->missed;
     return program_kind_of_environment(envp, report_library_path());
 }
 
@@ -41,11 +41,11 @@ HOOK_EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions,
 HOOK_EXPORT int posix_spawn(pid_t *pid, const char *path, const void *actions,
                             const void *attributes, char *const argv[], char *const envp[])
 {
-    uint32_t kind = hooks_kind_of(path);
+    struct program_kind kind = hooks_kind_of(path);
     char *const *given;
-    EXEC_ENV(given, envp, kind);
+    EXEC_ENV(given, envp, &kind);
     int error = libc_real()->posix_spawn(pid, path, actions, attributes, argv, given);
-    note_spawned(error, path, hooks_why_missed(kind, given));
+    note_spawned(error, path, hooks_why_missed(&kind, given));
     return error;
 }
 
@@ -56,11 +56,11 @@ HOOK_EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions,
     char found[1024];
     const char *path =
         session_phase() == SESSION_RUNNING ? program_find_in_path(file, found, sizeof found) : NULL;
-    uint32_t kind = hooks_kind_of(path);
+    struct program_kind kind = hooks_kind_of(path);
     char *const *given;
-    EXEC_ENV(given, envp, kind);
+    EXEC_ENV(given, envp, &kind);
     int error = libc_real()->posix_spawnp(pid, file, actions, attributes, argv, given);
-    note_spawned(error, path, hooks_why_missed(kind, given));
+    note_spawned(error, path, hooks_why_missed(&kind, given));
     return error;
 }
 

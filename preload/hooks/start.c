@@ -115,10 +115,9 @@ static void start(void)
     settings_read(&session.settings);
     clock_setup(&session.settings);
     ours = os_signal_bit(session.settings.signo);
+    exec_env_setup(report_library_path());
     if (!session.settings.follow)
         leave_environment();
-    else
-        exec_env_setup(report_library_path());
     hooks_syscall_setup();
     if (!can_measure())
         return;

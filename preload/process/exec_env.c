@@ -29,16 +29,34 @@ static void keep(const char *variable)
         ours[n_ours++] = copy;
 }
 
+/* Whether the library is in this variable's list. any context */
+static bool names_library(const char *variable)
+{
+    return strncmp(variable, PRELOAD, PRELOAD_LENGTH) == 0 &&
+           strstr(variable, library_name) != NULL;
+}
+
+/* The sanitizer's runtime that was put before ours for this program; what that starts gets it where
+ * it needs it. SETUP */
+static void leave_runtime_out(char *list)
+{
+    size_t length = sanitizer_first_bytes(list), mark_length = strlen(SANITIZER_MARK);
+    if (length > 0 && strncmp(list + length, SANITIZER_MARK, mark_length) == 0)
+        memmove(list, list + length + mark_length, strlen(list + length + mark_length) + 1);
+}
+
 /* SETUP */
 void exec_env_setup(const char *library_path)
 {
     const char *slash = strrchr(library_path, '/');
     library_name = slash != NULL ? slash + 1 : library_path;
     n_ours = 0;
-    for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
-        if (strncmp(*variable, PRELOAD, PRELOAD_LENGTH) == 0 &&
-            strstr(*variable, library_name) != NULL)
-            keep(*variable);
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+        if (!names_library(*variable))
+            continue;
+        leave_runtime_out(*variable + PRELOAD_LENGTH);
+        keep(*variable);
+    }
     if (n_ours != 1) {
         n_ours = 0; /* not by LD_PRELOAD (ld.so.preload, say): it needs no help */
         return;
@@ -80,53 +98,112 @@ void exec_env_remove(char *list, const char *name)
         to[-1] = '\0';
 }
 
-/* Whether the library is in this variable's list. HOOK */
-static bool names_library(const char *variable)
-{
-    return strncmp(variable, PRELOAD, PRELOAD_LENGTH) == 0 &&
-           strstr(variable, library_name) != NULL;
-}
-
 /* ---- with ours ------------------------------------------------------------------------------ */
 
-/* HOOK */
-static size_t bytes_with(char *const envp[])
+/* LD_PRELOAD as it is to be: a sanitizer's runtime, ours, theirs; any of them may be empty. */
+struct list {
+    const char *runtime;
+    size_t runtime_length;
+    const char *mark; /* after it */
+    const char *ours;
+    const char *theirs;
+    bool is_new; /* it differs from what is there */
+};
+
+/* `there`: the variable, NULL if there is none. HOOK */
+static struct list list_of(const char *there, const char *runtime)
 {
-    size_t n = 0, n_missing = 0, n_text = 0;
-    for (; envp != NULL && envp[n] != NULL; n++)
-        continue;
-    char *const *preload = same_name(envp, PRELOAD);
-    if (preload != NULL && !names_library(*preload))
-        n_text = strlen(ours[0]) + strlen(*preload) + 2;
-    for (size_t i = 0; i < n_ours; i++)
-        n_missing += same_name(envp, ours[i]) == NULL;
-    return n_missing == 0 && n_text == 0 ? 0 : (n + n_missing + 1) * sizeof(char *) + n_text;
+    struct list list = {.runtime = runtime,
+                        .runtime_length = strlen(runtime),
+                        .mark = SANITIZER_MARK,
+                        .ours = "",
+                        .theirs = there != NULL ? there + PRELOAD_LENGTH : ""};
+    size_t length = sanitizer_first_bytes(list.theirs);
+    list.is_new = length == 0 && list.runtime_length > 0;
+    if (length > 0) {
+        list.runtime = list.theirs;
+        list.runtime_length = length;
+        list.mark = ":";
+        list.theirs += length + (list.theirs[length] != '\0');
+    }
+    if (there == NULL || !names_library(there)) {
+        list.ours = ours[0] + PRELOAD_LENGTH;
+        list.is_new = true;
+    }
+    return list;
 }
 
 /* HOOK */
-static char *const *fill_with(void *room, char *const envp[])
+static size_t list_bytes(const struct list *list)
+{
+    return list->is_new ? PRELOAD_LENGTH + list->runtime_length + strlen(list->ours) +
+                              strlen(list->theirs) + sizeof SANITIZER_MARK ":"
+                        : 0;
+}
+
+/* Appends `text` to the string that ends at `end`; returns its new end. HOOK */
+static char *append(char *end, const char *text, size_t length)
+{
+    memcpy(end, text, length);
+    end[length] = '\0';
+    return end + length;
+}
+
+/* HOOK */
+static void list_write(char *text, const struct list *list)
+{
+    char *end = append(text, PRELOAD, PRELOAD_LENGTH);
+    end = append(end, list->runtime, list->runtime_length);
+    end = append(end, list->mark, list->runtime_length > 0 ? strlen(list->mark) : 0);
+    end = append(end, list->ours, strlen(list->ours));
+    end = append(end, ":", list->ours[0] != '\0' && list->theirs[0] != '\0');
+    append(end, list->theirs, strlen(list->theirs));
+}
+
+/* HOOK */
+static struct list list_for(char *const envp[], const char *runtime)
+{
+    char *const *there = same_name(envp, PRELOAD);
+    return list_of(there != NULL ? *there : NULL, runtime);
+}
+
+/* HOOK */
+static size_t bytes_with(char *const envp[], const char *runtime)
+{
+    size_t n = 0, n_missing = 0;
+    struct list list = list_for(envp, runtime);
+    for (; envp != NULL && envp[n] != NULL; n++)
+        continue;
+    for (size_t i = 0; i < n_ours; i++)
+        n_missing += same_name(envp, ours[i]) == NULL;
+    return n_missing == 0 && !list.is_new
+               ? 0
+               : (n + n_missing + 1) * sizeof(char *) + list_bytes(&list);
+}
+
+/* HOOK */
+static char *const *fill_with(void *room, char *const envp[], const char *runtime)
 {
     char **out = room;
     size_t n = 0;
-    char **joined = NULL;
+    struct list list = list_for(envp, runtime);
+    char **preload = NULL;
     for (; envp != NULL && envp[n] != NULL; n++) {
         out[n] = envp[n];
-        if (joined == NULL && strncmp(out[n], PRELOAD, PRELOAD_LENGTH) == 0 &&
-            !names_library(out[n]))
-            joined = &out[n];
+        if (preload == NULL && strncmp(out[n], PRELOAD, PRELOAD_LENGTH) == 0)
+            preload = &out[n];
     }
-    for (size_t i = 0; i < n_ours; i++)
-        if (same_name(envp, ours[i]) == NULL)
-            out[n++] = ours[i];
+    for (size_t i = 0; i < n_ours; i++) {
+        if (same_name(envp, ours[i]) != NULL)
+            continue;
+        if (i == 0)
+            preload = &out[n];
+        out[n++] = ours[i];
+    }
     out[n++] = NULL;
-    if (joined != NULL) {
-        char *text = (char *)&out[n];
-        const char *theirs = *joined + PRELOAD_LENGTH;
-        *joined = text;
-        size_t length = strlen(ours[0]);
-        memcpy(text, ours[0], length);
-        text[length] = ':';
-        memcpy(text + length + 1, theirs, strlen(theirs) + 1);
+    if (list.is_new && preload != NULL) {
+        *preload = (char *)&out[n];
+        list_write(*preload, &list);
     }
     return out;
 }
@@ -171,21 +248,21 @@ static char *const *fill_without(void *room, char *const envp[])
 /* ---- which ---------------------------------------------------------------------------------- */
 
 /* HOOK */
-static bool is_without(uint32_t kind)
+static bool is_without(const struct program_kind *kind)
 {
-    return kind == CAPTURE_CHILD_ARCH || kind == CAPTURE_CHILD_LIBC;
+    return kind->missed == CAPTURE_CHILD_ARCH || kind->missed == CAPTURE_CHILD_LIBC;
 }
 
 /* HOOK */
-size_t exec_env_bytes(char *const envp[], uint32_t kind)
+size_t exec_env_bytes(char *const envp[], const struct program_kind *kind)
 {
     if (n_ours == 0 || session_phase() != SESSION_RUNNING || !session.settings.follow)
         return 0;
-    return is_without(kind) ? bytes_without(envp) : bytes_with(envp);
+    return is_without(kind) ? bytes_without(envp) : bytes_with(envp, kind->runtime);
 }
 
 /* HOOK */
-char *const *exec_env_fill(void *room, char *const envp[], uint32_t kind)
+char *const *exec_env_fill(void *room, char *const envp[], const struct program_kind *kind)
 {
-    return is_without(kind) ? fill_without(room, envp) : fill_with(room, envp);
+    return is_without(kind) ? fill_without(room, envp) : fill_with(room, envp, kind->runtime);
 }

@@ -6,6 +6,9 @@
  * Nothing is done where the library did not come by LD_PRELOAD (ld.so.preload), as it needs no help
  * there.
  *
+ * A program that needs a sanitizer's runtime gets that before ours (sanitizer.h); this program's own
+ * environment is without it, for what starts programs past our hooks.
+ *
  * A program of another libc does not start with our library, and one for another processor has its
  * dynamic linker complain: they get what is there without it. What such a program starts in its turn
  * is not followed.
@@ -18,7 +21,8 @@
 
 #include <alloca.h>
 #include <stddef.h>
-#include <stdint.h>
+
+#include "process/program_kind.h"
 
 /* Keeps copies of what is ours in the environment. `library_path` is kept, not copied. */
 void exec_env_setup(const char *library_path);
@@ -27,13 +31,13 @@ void exec_env_setup(const char *library_path);
  * context */
 void exec_env_remove(char *list, const char *name);
 
-/* The bytes that exec_env_fill needs for a program of this kind (program_kind.h); 0 = `envp` is
+/* The bytes that exec_env_fill needs for a program of this kind; 0 = `envp` is
  * right as it is. */
-size_t exec_env_bytes(char *const envp[], uint32_t kind);
+size_t exec_env_bytes(char *const envp[], const struct program_kind *kind);
 
 /* Fills `room`, of as many bytes, and returns the environment in it; it points to texts of `envp`,
  * of `room` and of ours. */
-char *const *exec_env_fill(void *room, char *const envp[], uint32_t kind);
+char *const *exec_env_fill(void *room, char *const envp[], const struct program_kind *kind);
 
 /* Sets `given` to the environment to use in place of `envp`. A macro, since it lives in the
  * caller's frame. */

@@ -15,7 +15,8 @@
 
 #define HEAD_BYTES 1024 /* of the file: the program headers lie right after the ELF header */
 #define PATH_BYTES 1024
-#define MAX_SCRIPTS 4 /* as the kernel: a script whose interpreter is a script ... */
+#define DYNAMIC_ENTRIES 64 /* most programs have 30 */
+#define MAX_SCRIPTS 4      /* as the kernel: a script whose interpreter is a script ... */
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
@@ -97,29 +98,78 @@ static uint32_t kind_without_interpreter(const char *path)
     return is_loader_of_glibc(name) ? 0 : CAPTURE_CHILD_LIBC;
 }
 
+/* The program header number `i`; false when it is not in the part of the file that was read. HOOK */
+static bool header_read(const struct program_file *file, const Elf64_Ehdr *elf, size_t i,
+                        Elf64_Phdr *header)
+{
+    uint64_t at = elf->e_phoff + i * elf->e_phentsize;
+    if (elf->e_phentsize < sizeof *header || at > file->n_bytes ||
+        file->n_bytes - at < sizeof *header)
+        return false;
+    memcpy(header, file->head + at, sizeof *header);
+    return true;
+}
+
+/* Where the bytes for `address` are in the file; 0 = nowhere. HOOK */
+static uint64_t offset_of(const struct program_file *file, const Elf64_Ehdr *elf, uint64_t address)
+{
+    Elf64_Phdr header;
+    for (size_t i = 0; i < elf->e_phnum && header_read(file, elf, i, &header); i++)
+        if (header.p_type == PT_LOAD && address >= header.p_vaddr &&
+            address - header.p_vaddr < header.p_filesz)
+            return header.p_offset + (address - header.p_vaddr);
+    return 0;
+}
+
+/* The first library that the program needs, if that is a sanitizer's runtime; else "". HOOK */
+static void runtime_read(const struct program_file *file, const Elf64_Ehdr *elf,
+                         const Elf64_Phdr *dynamic, char runtime[SANITIZER_NAME_BYTES])
+{
+    Elf64_Dyn entries[DYNAMIC_ENTRIES] = {{0}};
+    uint64_t name = UINT64_MAX, names = 0;
+    size_t n_bytes = dynamic->p_filesz < sizeof entries ? dynamic->p_filesz : sizeof entries;
+    long n_read = os_call(SYS_pread64, file->fd, entries, n_bytes, dynamic->p_offset);
+    size_t n = n_read > 0 ? (size_t)n_read / sizeof entries[0] : 0;
+    for (size_t i = 0; i < n && entries[i].d_tag != DT_NULL; i++) {
+        if (entries[i].d_tag == DT_NEEDED && name == UINT64_MAX)
+            name = entries[i].d_un.d_val;
+        else if (entries[i].d_tag == DT_STRTAB)
+            names = offset_of(file, elf, entries[i].d_un.d_ptr);
+    }
+    char text[SANITIZER_NAME_BYTES] = "";
+    if (name < UINT32_MAX && names != 0 &&
+        os_call(SYS_pread64, file->fd, text, sizeof text - 1, names + name) > 0 &&
+        sanitizer_is_runtime(text, strlen(text)))
+        memcpy(runtime, text, sizeof text);
+}
+
 /* HOOK */
-static uint32_t kind_of_elf(const struct program_file *file, const char *path)
+static void kind_of_elf(const struct program_file *file, const char *path,
+                        struct program_kind *kind)
 {
     Elf64_Ehdr elf;
+    Elf64_Phdr header;
+    bool has_interpreter = false;
     if (file->n_bytes < sizeof elf)
-        return 0;
+        return;
     memcpy(&elf, file->head, sizeof elf);
     if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_ident[EI_DATA] != ELFDATA2LSB ||
-        elf.e_machine != OUR_MACHINE)
-        return CAPTURE_CHILD_ARCH;
-    if (elf.e_phnum == 0)
-        return 0;
-    for (size_t i = 0; i < elf.e_phnum; i++) {
-        Elf64_Phdr header;
-        uint64_t at = elf.e_phoff + i * elf.e_phentsize;
-        if (elf.e_phentsize < sizeof header || at > file->n_bytes ||
-            file->n_bytes - at < sizeof header)
-            return 0; /* not in the part that was read: assumed to be one of ours */
-        memcpy(&header, file->head + at, sizeof header);
-        if (header.p_type == PT_INTERP)
-            return kind_of_interpreter(file, &header);
+        elf.e_machine != OUR_MACHINE) {
+        kind->missed = CAPTURE_CHILD_ARCH;
+        return;
     }
-    return kind_without_interpreter(path);
+    for (size_t i = 0; i < elf.e_phnum; i++) {
+        if (!header_read(file, &elf, i, &header))
+            return; /* assumed to be one of ours */
+        if (header.p_type == PT_INTERP) {
+            has_interpreter = true;
+            kind->missed = kind_of_interpreter(file, &header);
+        } else if (header.p_type == PT_DYNAMIC && has_interpreter) {
+            runtime_read(file, &elf, &header, kind->runtime);
+        }
+    }
+    if (!has_interpreter && elf.e_phnum != 0)
+        kind->missed = kind_without_interpreter(path);
 }
 
 /* False when there is no such file. HOOK */
@@ -157,30 +207,30 @@ static void interpreter_read(const struct program_file *file, char *out)
 }
 
 /* The kind of one file; *script is set to the interpreter of a script, else to "". HOOK */
-static uint32_t kind_of_file(const char *path, char *script)
+static void kind_of_file(const char *path, char *script, struct program_kind *kind)
 {
     struct program_file file = {.fd = -1};
-    uint32_t kind = 0;
     script[0] = '\0';
     if (!file_open(&file, path))
-        return 0;
+        return;
     if (begins_with(&file, "#!", 2))
         interpreter_read(&file, script);
+    else if (begins_with(&file, ELFMAG, SELFMAG) && file.has_more_rights)
+        kind->missed = CAPTURE_CHILD_SETUID;
     else if (begins_with(&file, ELFMAG, SELFMAG))
-        kind = file.has_more_rights ? CAPTURE_CHILD_SETUID : kind_of_elf(&file, path);
+        kind_of_elf(&file, path, kind);
     os_close(file.fd);
-    return kind;
 }
 
 /* HOOK */
-uint32_t program_kind(const char *path)
+struct program_kind program_kind(const char *path)
 {
     int saved_errno = errno;
     char scripts[2][PATH_BYTES]; /* in turn: the path of one file, what it names */
-    uint32_t kind = 0;
+    struct program_kind kind = {0};
     for (unsigned i = 0; i <= MAX_SCRIPTS; i++) {
         char *interpreter = scripts[i % 2];
-        kind = kind_of_file(path, interpreter);
+        kind_of_file(path, interpreter, &kind);
         if (interpreter[0] == '\0')
             break;
         path = interpreter;

@@ -1,8 +1,9 @@
-/* program_kind.h - whether a program about to be started can be recorded, judged by its file.
+/* program_kind.h - whether a program about to be started can be recorded, and how, judged by its file.
  *
- *   path -> #! lines, up to where the kernel gives up -> set-user-id bits, ELF machine, PT_INTERP
+ *   path -> #! lines, up to where the kernel gives up -> set-user-id bits, ELF machine, PT_INTERP,
+ *           first DT_NEEDED
  *
- * Costs a stat, an open and a read. Errors are no answer: a file that cannot be read counts as a
+ * Costs a stat, an open and three reads. Errors are no answer: a file that cannot be read counts as a
  * program that can be recorded. errno is left alone.
  *
  * Context    HOOK; a vfork child too: nothing is written but the stack. */
@@ -13,9 +14,14 @@
 #include <stdint.h>
 
 #include "capture.h"
+#include "sanitizer.h"
 
-/* Why the program cannot be recorded (enum capture_child), or 0. */
-uint32_t program_kind(const char *path);
+struct program_kind {
+    uint32_t missed;                    /* why it cannot be recorded (enum capture_child), or 0 */
+    char runtime[SANITIZER_NAME_BYTES]; /* the library to be loaded before ours, "" = none */
+};
+
+struct program_kind program_kind(const char *path);
 
 /* CAPTURE_CHILD_ENV unless a program with this environment starts with our library `library` (its
  * path) or one of that name; else 0. */
