@@ -26,6 +26,8 @@
  * Set by sampler-run, not by users:
  *   SAMPLER_RECORDING_DIR  recordings go there as PID.N.sampler, and sampler-run, not the library,
  *                          turns them into a profile
+ *   SAMPLER_OTHERS_DIR     where a process that may not write there, being another user's by then,
+ *                          leaves them instead
  *   SAMPLER_SINCE          what delay and duration count from, CLOCK_MONOTONIC in nanoseconds
  *   SAMPLER_CHECK          1: report whether the event is available and exit with one of
  *                          ENVIRONMENT_CHECK_...
@@ -55,6 +57,7 @@
 #define ENVIRONMENT_DURATION "SAMPLER_DURATION"
 #define ENVIRONMENT_TOGGLE "SAMPLER_TOGGLE"
 #define ENVIRONMENT_RECORDING_DIR "SAMPLER_RECORDING_DIR"
+#define ENVIRONMENT_OTHERS_DIR "SAMPLER_OTHERS_DIR"
 #define ENVIRONMENT_SINCE "SAMPLER_SINCE"
 #define ENVIRONMENT_CHECK "SAMPLER_CHECK"
 

@@ -12,6 +12,7 @@
 #include "options/messages.h"
 #include "options/outputs.h"
 #include "report/account_out.h"
+#include "run/others_dir.h"
 #include "run/recording_dir.h"
 #include "run/reporter.h"
 #include "vector.h"
@@ -85,8 +86,10 @@ static void inputs_remove(const struct options *options, const struct report_inp
     for (size_t i = 0; i < inputs->n; i++)
         unlink(inputs->items[i].path);
     for (size_t i = 0; i < options->n_operands; i++)
-        if (is_folder(options->operands[i]))
+        if (is_folder(options->operands[i])) {
+            others_dir_remove(options->operands[i]);
             rmdir(options->operands[i]);
+        }
 }
 
 /* All that can be wrong with the command line, before the first recording is read. */

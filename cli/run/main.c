@@ -24,6 +24,7 @@
 #include "options/shell_word.h"
 #include "run/child.h"
 #include "run/jit_env.h"
+#include "run/others_dir.h"
 #include "run/preload_env.h"
 #include "run/program.h"
 #include "run/recording_dir.h"
@@ -78,8 +79,11 @@ static bool prepare_folders(struct run *run, struct err *err)
         if (!output_folder(outputs_name(options, i), &run->names, run->folder, sizeof run->folder,
                            err))
             return false;
-    return recording_dir_create(run->folder, run->preload.recording_dir,
-                                sizeof run->preload.recording_dir, err);
+    if (!recording_dir_create(run->folder, run->preload.recording_dir,
+                              sizeof run->preload.recording_dir, err))
+        return false;
+    others_dir_create(run->preload.recording_dir, run->preload.others_dir);
+    return true;
 }
 
 static bool prepare_check(void *context)
@@ -190,7 +194,7 @@ static void tell_how_to_continue(const char *folder)
     size_t used = 0;
     append(line, sizeof line, &used, "the recordings are kept; to continue: sampler report ");
     append_shell_word(folder, line, sizeof line, &used);
-    append(line, sizeof line, &used, "/*.sampler -o FILE");
+    append(line, sizeof line, &used, " -o FILE");
     tell(OWN_NAME, line);
 }
 

@@ -87,8 +87,12 @@ bool preload_env_set(const struct preload_env *env)
         if (setenv(row->environment, value, 1) != 0)
             return false;
     }
+    /* A sampler-run around us may have set it, which is nothing to ours. */
+    const char *others_dir = env->others_dir;
     return set_ld_preload(env->library, env->runtime) && set_since() &&
-           setenv(ENVIRONMENT_RECORDING_DIR, env->recording_dir, 1) == 0;
+           setenv(ENVIRONMENT_RECORDING_DIR, env->recording_dir, 1) == 0 &&
+           (others_dir[0] != '\0' ? setenv(ENVIRONMENT_OTHERS_DIR, others_dir, 1)
+                                  : unsetenv(ENVIRONMENT_OTHERS_DIR)) == 0;
 }
 
 bool preload_env_leave(void)

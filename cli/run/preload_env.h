@@ -14,6 +14,7 @@ struct preload_env {
     const struct options *options;
     char library[PATH_MAX];             /* absolute path of libsampler.so       */
     char recording_dir[PATH_MAX];       /* absolute; recordings appear in it    */
+    char others_dir[PATH_MAX];          /* those of other users; "" = none      */
     char runtime[SANITIZER_NAME_BYTES]; /* to be loaded before ours, "" = none */
 };
 

@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture.h"
 #include "number.h"
+#include "run/others_dir.h"
 #include "vector.h"
 
 VECTOR_DEFINE(recording_files, struct recording_file)
@@ -57,13 +60,23 @@ static int file_compare(const void *left, const void *right)
 {
     const struct recording_file *a = left;
     const struct recording_file *b = right;
-    return a->pid != b->pid ? compare_u64(a->pid, b->pid) : compare_u64(a->number, b->number);
+    if (a->pid != b->pid)
+        return compare_u64(a->pid, b->pid);
+    return a->is_others != b->is_others ? (int)a->is_others - (int)b->is_others
+                                        : compare_u64(a->number, b->number);
+}
+
+/* What other users put there need not be what it is called: a pipe would hold up whoever opens it. */
+static bool is_file(DIR *dir, const char *name)
+{
+    struct stat st;
+    return fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
 static bool list_add(struct recording_files *files, const char *folder, const char *name,
-                     struct err *err)
+                     bool is_others, struct err *err)
 {
-    struct recording_file file;
+    struct recording_file file = {.is_others = is_others};
     if (!name_parse(name, &file.pid, &file.number))
         return true;
     if (asprintf(&file.path, "%s/%s", folder, name) < 0)
@@ -74,19 +87,39 @@ static bool list_add(struct recording_files *files, const char *folder, const ch
     return err_fail_memory(err);
 }
 
-bool recording_dir_list(const char *folder, struct recording_list *out, struct err *err)
+static bool list_add_folder(struct recording_files *files, const char *folder, bool is_others,
+                            struct err *err)
 {
     DIR *dir = opendir(folder);
     if (dir == NULL) {
         err_fail_errno(err, errno, "cannot read");
         return err_name_file(err, folder);
     }
-    struct recording_files files = {0};
     bool ok = true;
     const struct dirent *entry;
     while (ok && (entry = readdir(dir)) != NULL)
-        ok = list_add(&files, folder, entry->d_name, err);
+        if (!is_others || is_file(dir, entry->d_name))
+            ok = list_add(files, folder, entry->d_name, is_others, err);
     closedir(dir);
+    return ok;
+}
+
+/* A process that gave up root in between has files of the same name in both folders. */
+static void list_renumber(struct recording_list *list)
+{
+    for (size_t i = 1; i < list->n; i++) {
+        const struct recording_file *before = &list->files[i - 1];
+        if (before->pid == list->files[i].pid && before->number >= list->files[i].number)
+            list->files[i].number = before->number + 1;
+    }
+}
+
+bool recording_dir_list(const char *folder, struct recording_list *out, struct err *err)
+{
+    char others[PATH_MAX];
+    struct recording_files files = {0};
+    bool ok = list_add_folder(&files, folder, false, err) &&
+              (!others_dir_find(folder, others) || list_add_folder(&files, others, true, err));
     struct recording_list list = {.files = files.items, .n = files.n};
     if (!ok) {
         recording_list_free(&list);
@@ -94,6 +127,7 @@ bool recording_dir_list(const char *folder, struct recording_list *out, struct e
     }
     if (list.n > 1)
         qsort(list.files, list.n, sizeof *list.files, file_compare);
+    list_renumber(&list);
     *out = list;
     return true;
 }
@@ -106,15 +140,37 @@ void recording_list_free(struct recording_list *list)
     *list = (struct recording_list){0};
 }
 
-/* rename within one file system, which `parent` and the folder in it share; link first, since
- * rename would replace. */
-static bool move_new(const char *from, const char *to, struct err *err)
+/* A new file with the same bytes, which is ours. False with errno, and none is left behind. */
+static bool copy_new(const char *from, const char *to)
 {
-    if (link(from, to) == 0) {
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    ssize_t n = -1;
+    while (out >= 0 && (n = sendfile(out, in, NULL, (size_t)1 << 30)) > 0) {
+    }
+    bool ok = n == 0;
+    int copy_errno = errno;
+    if (out >= 0 && close(out) != 0 && ok) {
+        copy_errno = errno;
+        ok = false;
+    }
+    if (out >= 0 && !ok)
+        unlink(to);
+    if (in >= 0)
+        close(in);
+    errno = copy_errno;
+    return ok;
+}
+
+/* rename within one file system, which `parent` and the folder in it share; link first, since
+ * rename would replace. What other users own is copied, so that it is ours, on any file system. */
+static bool move_new(const char *from, bool is_others, const char *to, struct err *err)
+{
+    if (is_others ? copy_new(from, to) : link(from, to) == 0) {
         unlink(from);
         return true;
     }
-    if (errno != EEXIST && access(to, F_OK) != 0 && rename(from, to) == 0)
+    if (!is_others && errno != EEXIST && access(to, F_OK) != 0 && rename(from, to) == 0)
         return true; /* a file system without hard links */
     err_fail_errno(err, errno, "cannot keep the recording");
     return err_name_file(err, to);
@@ -129,7 +185,7 @@ static char *kept_path(const struct recording_file *file, const char *parent, co
     if (file->number > 0)
         snprintf(number, sizeof number, ".%" PRIu64, file->number);
     if (file->pid == 0)
-        n = asprintf(&to, "%s/%s.%" PRIu64 ".%s", parent, name, pid, CAPTURE_BRIEF_NAME);
+        n = asprintf(&to, "%s/%s.%" PRIu64 "%s.%s", parent, name, pid, number, CAPTURE_BRIEF_NAME);
     else
         n = asprintf(&to, "%s/%s.%" PRIu64 "%s.sampler", parent, name, file->pid, number);
     return n < 0 ? NULL : to;
@@ -143,7 +199,7 @@ bool recording_dir_keep(const struct recording_list *list, const char *parent, c
         char *to = kept_path(file, parent, name, pid);
         if (to == NULL)
             return err_fail_memory(err);
-        bool ok = move_new(file->path, to, err);
+        bool ok = move_new(file->path, file->is_others, to, err);
         free(to);
         if (!ok)
             return false;
@@ -154,6 +210,7 @@ bool recording_dir_keep(const struct recording_list *list, const char *parent, c
 /* Recordings are files in it; folders in it are none of ours and keep it alive. */
 void recording_dir_remove(const char *folder)
 {
+    others_dir_remove(folder);
     DIR *dir = opendir(folder);
     if (dir == NULL)
         return;

@@ -3,7 +3,8 @@
  * their first sample share one file, CAPTURE_BRIEF_NAME.
  *
  * In the folder of the first output, so that --keep can move them there by a link; mode 0700, as
- * recordings hold paths and names of whoever ran the program. */
+ * recordings hold paths and names of whoever ran the program. Root's run has a second folder, for
+ * processes of other users (others_dir.h): what is in it counts as in the first. */
 #ifndef SAMPLER_CLI_RECORDING_DIR_H
 #define SAMPLER_CLI_RECORDING_DIR_H
 
@@ -15,8 +16,9 @@
 #include "err.h"
 
 struct recording_file {
-    uint64_t pid; /* 0: of many */
-    uint64_t number;
+    uint64_t pid;    /* 0: of many */
+    uint64_t number; /* no two of a pid are the same */
+    bool is_others;  /* it is in the folder for other users */
     char *path;
 };
 

@@ -38,19 +38,37 @@ static bool can_write_to(const char *folder)
             os_call(SYS_faccessat, AT_FDCWD, folder, W_OK | X_OK) == 0);
 }
 
+/* Of the two that a run has, that which was chosen when this recording began. */
+static const char *folder;
+
+/* The folder of the run, or that for other users' processes. False with errno, of the first. SETUP,
+ * HOOK */
+static bool choose_folder(void)
+{
+    folder = session.settings.recording_dir;
+    if (can_write_to(folder))
+        return true;
+    int run_errno = errno;
+    if (session.settings.others_dir != NULL && can_write_to(session.settings.others_dir))
+        folder = session.settings.others_dir;
+    errno = run_errno;
+    return folder != session.settings.recording_dir;
+}
+
 /* In the folder of a run: in memory at first, unless the watcher is going to write at any time.
  * Whether the folder can be written to is asked now, when it can still be reported. SETUP, HOOK */
 static bool begin_in_folder(const struct capture_header *header)
 {
-    const char *folder = session.settings.recording_dir;
     struct line prefix;
+    if (!choose_folder())
+        return false;
     line_init(&prefix, path, sizeof path);
     paths_in_folder(&prefix, folder);
     if (prefix.cut) {
         errno = ENAMETOOLONG;
         return false;
     }
-    return can_write_to(folder) && recording_begin(&session.recording, path, header) &&
+    return recording_begin(&session.recording, path, header) &&
            (session.settings.measure != SETTINGS_WALL || recording_place(&session.recording));
 }
 
@@ -186,7 +204,7 @@ bool session_append_brief(void)
     if (session.settings.recording_dir == NULL)
         return false;
     line_init(&line, path, sizeof path);
-    line_add(&line, session.settings.recording_dir);
+    line_add(&line, folder);
     line_add(&line, "/" CAPTURE_BRIEF_NAME);
     return !line.cut && recording_append(&session.recording, path);
 }

@@ -230,6 +230,7 @@ void settings_read(struct settings *settings)
         value_of(ENVIRONMENT_OUTPUT) == NULL && value_of(ENVIRONMENT_FORMAT) == NULL;
     settings->tool = text_of("SAMPLER_TOOL", NULL);
     settings->recording_dir = text_of(ENVIRONMENT_RECORDING_DIR, NULL);
+    settings->others_dir = text_of(ENVIRONMENT_OTHERS_DIR, NULL);
     settings->max_nodes = (uint32_t)number_of("SAMPLER_MAX_NODES", 16, 1u << 28,
                                               "expected 16 to 268435456 nodes", 1u << 20);
     settings->signo = signal_of("SAMPLER_SIGNAL", signal_for_program());

@@ -25,6 +25,7 @@ struct settings {
     bool is_default_output;    /* neither it nor a format was given: the sprofile next to it, too */
     const char *tool;          /* NULL: look near the library */
     const char *recording_dir; /* NULL: none */
+    const char *others_dir;    /* where we may not write there; NULL: none */
     uint64_t period_ns; /* of time, also where events are counted: how long things may take */
     uint64_t step;      /* of the grid, what a sample weighs: period_ns, or events */
     enum settings_measure measure;
