@@ -167,11 +167,16 @@ struct capture_header {
     uint64_t n_forks;                /* children made by fork; each has its own recording */
 
     /* Since version 2. */
-    uint64_t weight_unit;       /* enum capture_unit */
-    uint64_t paused_cpu_ns;     /* CPU time while stopped (PAUSE): in end_cpu_ns, in no weight */
-    uint64_t n_threads_found;   /* of n_threads, those not made by pthread_create */
+    uint64_t weight_unit;     /* enum capture_unit */
+    uint64_t paused_cpu_ns;   /* CPU time while stopped (PAUSE), in stops that are over; at the end,
+                                 * in all. In end_cpu_ns, in no weight */
+    uint64_t n_threads_found; /* of n_threads, those not made by pthread_create */
     uint64_t n_children_missed; /* children that cannot be recorded (CHILD) */
     uint64_t n_events;          /* unit EVENTS: the counters of all threads, as last read */
+
+    /* Of version 4, since 2026-11. */
+    uint64_t
+        end_ppid; /* the parent at the end: another than `ppid` if that had gone; 0 = not known */
 };
 
 struct capture_chunk {

@@ -136,7 +136,7 @@ static void say_no_watcher(int error)
 /* SETUP, HOOK */
 struct session_entry session_enter(void)
 {
-    return (struct session_entry){.process_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+    return (struct session_entry){.process_cpu_ns = os_cpu_used_ns(),
                                   .thread_cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID)};
 }
 
@@ -191,8 +191,9 @@ void session_restart(const struct session_entry *entry, bool is_child)
 static void write_end(enum capture_end end, int status)
 {
     struct capture_header *header = session.recording.header;
-    header->end_cpu_ns = control_cpu_ns();
+    header->end_cpu_ns = control_note_cpu();
     header->end_time_ns = os_clock_ns(CLOCK_MONOTONIC);
+    header->end_ppid = (uint64_t)getppid();
     header->exit_status = status >= 0 ? (uint32_t)status : 0;
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
 }
@@ -327,7 +328,7 @@ uint64_t session_mark_so_far(void)
             thread_settle_other(t);
         thread_release(t);
     }
-    uint64_t none = 0, mark = control_cpu_ns();
+    uint64_t none = 0, mark = control_note_cpu();
     __atomic_compare_exchange_n(&session.recording.header->end_cpu_ns, &none, mark, false,
                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     os_sigmask(SIG_SETMASK, &before, NULL);

@@ -102,6 +102,17 @@ uint64_t os_n_faults(void)
     return (uint64_t)used.ru_minflt + (uint64_t)used.ru_majflt;
 }
 
+/* any context */
+SIGNAL_SAFE uint64_t os_cpu_used_ns(void)
+{
+    struct rusage used;
+    if (os_call(SYS_getrusage, RUSAGE_SELF, &used) != 0)
+        return 0;
+    uint64_t seconds = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+    uint64_t micros = (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    return seconds * OS_NS_PER_S + micros * 1000;
+}
+
 int os_prctl(int option, unsigned long argument)
 {
     return (int)os_call(SYS_prctl, option, argument);

@@ -22,6 +22,7 @@ static char marker; /* its address: what the timer's signal carries */
 static struct {
     struct lock lock;
     uint64_t off_cpu_ns; /* CPU of the process when sampling was stopped */
+    uint64_t paused_ns;  /* CPU of the process in all stops that are over */
     uint64_t start_ns;   /* CLOCK_MONOTONIC: the timer resumes it; 0 = it does not */
     uint64_t stop_ns;    /* CLOCK_MONOTONIC: the timer stops it; 0 = it does not (yet) */
     bool is_timed;       /* the duration has begun */
@@ -99,14 +100,21 @@ SIGNAL_SAFE static void switch_all(bool on)
     }
 }
 
+/* CPU time used in stops, of `cpu_ns` in all. any context */
+SIGNAL_SAFE static uint64_t paused_ns_at(uint64_t cpu_ns)
+{
+    bool is_more = !control_is_on() && cpu_ns > control.off_cpu_ns;
+    return control.paused_ns + (is_more ? cpu_ns - control.off_cpu_ns : 0);
+}
+
 /* Lock held. is_off first, then the slots: threads that begin look at it after they are HELD. any
  * context */
 SIGNAL_SAFE static void go_on(void)
 {
     struct capture_header *header = session.recording.header;
     uint64_t cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    if (cpu_ns > control.off_cpu_ns)
-        recording_count(&header->paused_cpu_ns, cpu_ns - control.off_cpu_ns);
+    control.paused_ns = paused_ns_at(cpu_ns);
+    __atomic_store_n(&header->paused_cpu_ns, control.paused_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&session.is_off, 0, __ATOMIC_SEQ_CST);
     duration_begin(os_clock_ns(CLOCK_MONOTONIC));
     control.start_ns = 0;
@@ -212,6 +220,7 @@ void control_begin(void)
     has_begun = true;
     lock_reset(&control.lock);
     control.off_cpu_ns = session.recording.header->start_cpu_ns;
+    control.paused_ns = 0;
 }
 
 /* SETUP, HOOK */
@@ -244,14 +253,10 @@ void control_timer_stop(void)
 }
 
 /* any context but SIGNAL */
-uint64_t control_cpu_ns(void)
+uint64_t control_note_cpu(void)
 {
-    struct rusage usage;
-    if (!control_is_on())
-        return control.off_cpu_ns;
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
-        return 0;
-    uint64_t seconds = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
-    uint64_t micros = (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    return seconds * OS_NS_PER_S + micros * 1000;
+    uint64_t cpu_ns = os_cpu_used_ns();
+    __atomic_store_n(&session.recording.header->paused_cpu_ns, paused_ns_at(cpu_ns),
+                     __ATOMIC_RELAXED);
+    return cpu_ns;
 }

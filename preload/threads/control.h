@@ -52,8 +52,8 @@ SIGNAL_SAFE void control_toggle(void);
 SIGNAL_SAFE bool control_sent(const siginfo_t *info);
 SIGNAL_SAFE void control_timer_ticked(void);
 
-/* The process's CPU time as getrusage has it; while sampling is stopped, as it was at the stop. 0
- * when it cannot be read. any context but SIGNAL */
-uint64_t control_cpu_ns(void);
+/* The process's CPU time as getrusage has it, 0 when it cannot be read. What of it was used in
+ * stops, one that goes on included, is put into the header. any context but SIGNAL */
+uint64_t control_note_cpu(void);
 
 #endif

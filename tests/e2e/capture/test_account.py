@@ -180,6 +180,21 @@ def children(scratch):
 
 
 @case
+def execs(scratch):
+    """A process that becomes a program a hundred times: what each uses before our code runs in it is start-up."""
+    with open("again", "w", encoding="ascii") as out:
+        out.write("i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; [ $1 -eq 0 ] || exec sh again $(($1-1))\n")
+    for clock in ("perf", "timer"):
+        result, _, account = record(["sh", "again", "100"], scratch, clock=clock)
+        total = account["total"]
+        program_s = result.cpu_s - total["own_ns"] / 1e9
+        share = total["explained_ns"] / 1e9 / program_s
+        print("  %s: %.4f of %.4f s, %.1f %%; start-up %.4f s" % (
+            clock, total["explained_ns"] / 1e9, program_s, 100 * share, total["start_up_ns"] / 1e9))
+        check(0.975 < share < 1.025, "%s: %.4f explained", clock, share)
+
+
+@case
 def children_of_python(scratch):
     """subprocess starts them from a vfork child, which may do next to nothing."""
     if not os.path.exists("/usr/bin/python3"):

@@ -125,6 +125,16 @@ def times_are_of_the_whole_run(_scratch):
     check(shares("y.folded")["work_a"] <= 105, "samples after the end: %r", shares("y.folded"))
 
 
+@case
+def an_exec_while_stopped(_scratch):
+    """What the program before it used by then is nobody's start-up, and of no process that was not recorded."""
+    script = 'i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; exec "$0" spin 50'
+    result = sampler_run(["--duration", "0.2", "-o", "x.folded"], ["sh", "-c", script] + program()[:1])
+    check_account(result)
+    check(Folded("x.folded").total_of("[start-up]") < 20, "start-up: %d periods", Folded("x.folded").total_of("[start-up]"))
+    check("not recorded" not in result.stderr, "stderr: %s", result.stderr)
+
+
 def toggled(how, options=()):
     """Stopped by a signal after a while, and on again after another; (stderr, stdout)."""
     child = subprocess.Popen([SAMPLER_RUN, "--toggle", "USR2", "-o", "x.folded", *options] + program(how, 900),
