@@ -82,7 +82,7 @@ static bool prepare_folders(struct run *run, struct err *err)
     if (!recording_dir_create(run->folder, run->preload.recording_dir,
                               sizeof run->preload.recording_dir, err))
         return false;
-    others_dir_create(run->preload.recording_dir, run->preload.others_dir);
+    others_dir_choose(run->preload.recording_dir, run->preload.others_dir);
     return true;
 }
 

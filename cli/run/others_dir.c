@@ -2,21 +2,15 @@
 #include "run/others_dir.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* As in /tmp, nobody removes or renames another's files; and only root lists them. */
-#define MODE_INNER (S_ISVTX | S_IRWXU | S_IWGRP | S_IXGRP | S_IWOTH | S_IXOTH)
-#define MODE_OUTER (S_IRWXU | S_IXGRP | S_IXOTH)
-
 #define OUTER_NAME "/.sampler-"
+#define SECRET_DIGITS 32u
 
 static const char *const parents[] = {"/var/tmp", "/tmp"};
 
@@ -25,35 +19,24 @@ static void link_path(const char *folder, char *out, size_t out_bytes)
     snprintf(out, out_bytes, "%s/" OTHERS_DIR_LINK, folder);
 }
 
-static bool create_in(const char *parent, const char *link, char out[PATH_MAX])
-{
-    uint64_t secret[2];
-    char outer[64];
-    snprintf(outer, sizeof outer, "%s" OUTER_NAME "XXXXXX", parent);
-    if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret || mkdtemp(outer) == NULL)
-        return false;
-    snprintf(out, PATH_MAX, "%s/%016" PRIx64 "%016" PRIx64, outer, secret[0], secret[1]);
-    bool is_made = mkdir(out, S_IRWXU) == 0;
-    if (is_made && chmod(out, MODE_INNER) == 0 && chmod(outer, MODE_OUTER) == 0 &&
-        symlink(out, link) == 0)
-        return true;
-    if (is_made)
-        rmdir(out);
-    rmdir(outer);
-    return false;
-}
-
-void others_dir_create(const char *folder, char out[PATH_MAX])
+void others_dir_choose(const char *folder, char out[PATH_MAX])
 {
     char link[PATH_MAX + sizeof OTHERS_DIR_LINK];
-    link_path(folder, link, sizeof link);
-    for (size_t i = 0; geteuid() == 0 && i < sizeof parents / sizeof parents[0]; i++)
-        if (create_in(parents[i], link, out))
-            return;
+    uint64_t random[3];
+    size_t n = sizeof parents / sizeof parents[0], i = 0;
     out[0] = '\0';
+    link_path(folder, link, sizeof link);
+    while (i < n && access(parents[i], W_OK | X_OK) != 0)
+        i++;
+    if (geteuid() != 0 || i == n || getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return;
+    snprintf(out, PATH_MAX, "%s" OUTER_NAME "%016" PRIx64 "/%016" PRIx64 "%016" PRIx64, parents[i],
+             random[0], random[1], random[2]);
+    if (symlink(out, link) != 0)
+        out[0] = '\0';
 }
 
-/* Whether a link's target is a folder that we made, and not one that someone wants to be read or
+/* Whether a link's target is such a folder, and not one that someone wants to be read or
  * removed. */
 static bool is_ours(const char *path)
 {
@@ -63,7 +46,8 @@ static bool is_ours(const char *path)
         if (strncmp(path, parents[i], length) == 0 &&
             strncmp(path + length, OUTER_NAME, sizeof OUTER_NAME - 1) == 0 &&
             (inner = strchr(path + length + 1, '/')) != NULL)
-            return strspn(inner + 1, "0123456789abcdef") == 32 && inner[33] == '\0';
+            return strspn(inner + 1, "0123456789abcdef") == SECRET_DIGITS &&
+                   inner[1 + SECRET_DIGITS] == '\0';
     }
     return false;
 }

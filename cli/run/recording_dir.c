@@ -91,6 +91,8 @@ static bool list_add_folder(struct recording_files *files, const char *folder, b
                             struct err *err)
 {
     DIR *dir = opendir(folder);
+    if (dir == NULL && is_others && errno == ENOENT)
+        return true; /* no process became another user's */
     if (dir == NULL) {
         err_fail_errno(err, errno, "cannot read");
         return err_name_file(err, folder);

@@ -88,12 +88,14 @@ static void check_prctl(unsigned long option, unsigned long how, unsigned long f
 /* HOOK */
 void hooks_fence_check(long number, unsigned long first, unsigned long second, unsigned long third)
 {
-    if (number == SYS_prctl)
+    if (number == SYS_prctl) {
         check_prctl(first, second, third);
-    else if (number == SYS_seccomp)
+    } else if (number == SYS_seccomp) {
         check_seccomp(false, first, third);
-    else
-        hooks_place(); /* another call by which rights go */
+    } else { /* another call by which rights go */
+        hooks_make_others_dir();
+        hooks_place();
+    }
 }
 
 /* HOOK */

@@ -38,6 +38,10 @@ void start_once(void);
  * may make that impossible. rights.c */
 void hooks_place(void);
 
+/* Before the process becomes another user's, whether or not it is recorded: what it is then, and what
+ * it starts, needs the folder for other users' recordings (cli/run/others_dir.h). HOOK. rights.c */
+void hooks_make_others_dir(void);
+
 /* Whether there is a session, or was one whose late ticks may still come: our signal must be kept
  * out of things. */
 static inline bool hooks_active(void)
@@ -55,6 +59,13 @@ void thread_end_await(struct thread *thread);
 
 /* Registers the handlers around fork and at exit. False when that fails. SETUP. process.c */
 bool hooks_process_setup(void);
+
+/* Whether a clone with these flags copies the process as fork does. any context. process.c */
+bool hooks_clone_is_fork(uint64_t flags);
+
+/* Makes such a copy; the child goes on on the same stack, which is its own. As clone(2) by system call:
+ * 0 in the child, -1 with errno. HOOK. process.c */
+long hooks_fork_by_clone(unsigned long flags, pid_t *parent_tid, pid_t *child_tid);
 
 /* What a program about to be started is by its file, which decides what environment it gets; all
  * zero for NULL. Why it cannot be recorded with that (enum capture_child), or 0. spawn.c */

@@ -1,12 +1,15 @@
 /* rights.c - the program is about to give up what it takes to open a file: its user, its root, its
  * namespaces, its descriptors, its system calls. A recording that is still in memory gets its file
  * before that (record/recording.h), and the thread that watches elapsed time makes way
- * (threads/watcher.h). */
+ * (threads/watcher.h). Where root's sampler-run has a folder for other users, it is made. */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hooks/hooks.h"
@@ -27,6 +30,38 @@ void hooks_place(void)
         return;
     int saved_errno = errno;
     recording_place(&session.recording);
+    errno = saved_errno;
+}
+
+/* As in /tmp, nobody removes or renames another's files; and only root lists them. */
+#define OTHERS_MODE (S_ISVTX | S_IRWXU | S_IWGRP | S_IXGRP | S_IWOTH | S_IXOTH)
+#define OTHERS_OUTER_MODE (S_IRWXU | S_IXGRP | S_IXOTH)
+
+/* HOOK */
+static void make_folder(const char *path, mode_t mode)
+{
+    if (os_call(SYS_mkdirat, AT_FDCWD, path, S_IRWXU) == 0) /* the program's umask is in the way */
+        os_call(SYS_fchmodat, AT_FDCWD, path, mode);
+}
+
+/* HOOK */
+void hooks_make_others_dir(void)
+{
+    char path[PATH_MAX];
+    struct line line;
+    int saved_errno = errno;
+    if (session.settings.others_dir == NULL || session.settings.recording_dir == NULL)
+        return;
+    line_init(&line, path, sizeof path);
+    line_add(&line, session.settings.others_dir);
+    char *slash = line.cut ? NULL : strrchr(path, '/');
+    /* Where the folder of the run is not, after chroot, nobody would look for the other. */
+    if (slash != NULL &&
+        os_call(SYS_faccessat, AT_FDCWD, session.settings.recording_dir, W_OK) == 0) {
+        *slash = '\0';
+        make_folder(path, OTHERS_OUTER_MODE);
+        make_folder(session.settings.others_dir, OTHERS_MODE);
+    }
     errno = saved_errno;
 }
 
@@ -78,6 +113,7 @@ static void rights_end(bool is_away)
 /* HOOK */
 HOOK_EXPORT int setuid(uid_t user)
 {
+    hooks_make_others_dir();
     bool is_away = rights_begin(true);
     int result = libc_real()->setuid(user);
     rights_end(is_away);
@@ -96,6 +132,7 @@ HOOK_EXPORT int setgid(gid_t group)
 /* HOOK */
 HOOK_EXPORT int seteuid(uid_t user)
 {
+    hooks_make_others_dir();
     bool is_away = rights_begin(true);
     int result = libc_real()->seteuid(user);
     rights_end(is_away);
@@ -114,6 +151,7 @@ HOOK_EXPORT int setegid(gid_t group)
 /* HOOK */
 HOOK_EXPORT int setreuid(uid_t real, uid_t effective)
 {
+    hooks_make_others_dir();
     bool is_away = rights_begin(true);
     int result = libc_real()->setreuid(real, effective);
     rights_end(is_away);
@@ -132,6 +170,7 @@ HOOK_EXPORT int setregid(gid_t real, gid_t effective)
 /* HOOK */
 HOOK_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
 {
+    hooks_make_others_dir();
     bool is_away = rights_begin(true);
     int result = libc_real()->setresuid(real, effective, saved);
     rights_end(is_away);
