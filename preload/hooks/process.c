@@ -5,6 +5,7 @@
  *   _exit, _Exit             interposed
  *   exec*                    interposed: the end is marked, and the mark taken back when it fails
  *   fork                     handlers of pthread_atfork
+ *   clone, syscall           interposed (threads.c, syscall.c): as fork, where they copy the process
  *
  * abort, fatal signals and SIGKILL need nothing: the recording is valid at any time once it has a
  * file (record/recording.h). A vfork child
@@ -12,6 +13,7 @@
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +126,32 @@ static void after_fork_in_child(void)
     thread_registry_unlock();
     after_fork();
     errno = saved_errno;
+}
+
+/* What the child shares with its parent or has of its own, so that nothing of ours may run in it:
+ * memory, thread-local storage, and descriptors, which it would close for both. */
+#define NOT_A_FORK (CLONE_VM | CLONE_SETTLS | CLONE_FILES)
+
+/* any context */
+bool hooks_clone_is_fork(uint64_t flags)
+{
+    return (flags & NOT_A_FORK) == 0 && hooks_active();
+}
+
+/* HOOK */
+long hooks_fork_by_clone(unsigned long flags, pid_t *parent_tid, pid_t *child_tid)
+{
+    if (!hooks_active())
+        return os_call(SYS_clone, flags, NULL, parent_tid, child_tid, 0);
+    before_fork();
+    long result = os_call(SYS_clone, flags, NULL, parent_tid, child_tid, 0);
+    if (result == 0)
+        after_fork_in_child();
+    else if (result > 0)
+        after_fork_in_parent();
+    else
+        after_fork();
+    return result;
 }
 
 /* ---- exec ---------------------------------------------------------------------------------- */

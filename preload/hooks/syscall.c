@@ -6,6 +6,7 @@
  * threads this way, which return on another stack. */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "hooks/hooks.h"
@@ -39,6 +40,12 @@ __attribute__((used)) static long hooks_syscall_unshare(int flags)
 __attribute__((used)) static long hooks_syscall_setns(int fd, int kind)
 {
     return setns(fd, kind);
+}
+
+/* SYS_fork has no flags but the signal at the end; a stack of its own is for nobody here. HOOK */
+__attribute__((used)) static long hooks_syscall_fork(void)
+{
+    return hooks_fork_by_clone(SIGCHLD, NULL, NULL);
 }
 
 /* The other calls that must not pass us by. HOOK */
@@ -95,6 +102,10 @@ __asm__(".text\n"
         "	je 8f\n"
         "	cmpl $308, %edi\n" /* setns */
         "	je 9f\n"
+        "	cmpl $56, %edi\n" /* clone */
+        "	je 10f\n"
+        "	cmpl $57, %edi\n" /* fork */
+        "	je hooks_syscall_fork\n"
         "	cmpl $436, %edi\n" /* close_range */
         "	je 4f\n"
         "	cmpl $59, %edi\n" /* execve */
@@ -171,6 +182,15 @@ __asm__(".text\n"
         "9:	movl %esi, %edi\n"
         "	movl %edx, %esi\n"
         "	jmp hooks_syscall_setns\n"
+        /* With a stack of its own, memory or descriptors in common, it is no fork (process.c). */
+        "10:	testq %rdx, %rdx\n"
+        "	jne 3b\n"
+        "	testl $0x80500, %esi\n" /* CLONE_SETTLS, CLONE_FILES, CLONE_VM */
+        "	jne 3b\n"
+        "	movq %rsi, %rdi\n"
+        "	movq %rcx, %rsi\n"
+        "	movq %r8, %rdx\n"
+        "	jmp hooks_fork_by_clone\n"
         "	.cfi_endproc\n"
         ".size syscall, .-syscall\n");
 

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 
 #include "hooks/hooks.h"
+#include "process/session.h"
 #include "signals/program_mask.h"
 #include "sys/os.h"
 #include "threads/life.h"
@@ -130,6 +131,51 @@ HOOK_EXPORT int thrd_create(thrd_t *created, thrd_start_t start, void *argument)
     return error;
 }
 
+/* libc's clone ends the thread when its function returns, and with it the process that has no other. Ours
+ * may have one more of our own (-e wall). EXIT, in the child */
+__attribute__((noreturn)) static void clone_returned(int status)
+{
+    if (session_phase() == SESSION_RUNNING && session_is_ours() && session_has_one_thread())
+        _exit(status);
+    for (;;)
+        os_call(SYS_exit, status);
+}
+
+/* Calls the function on the stack that the program gave for it; what follows is on the one it was called
+ * on. HOOK, in the child */
+__attribute__((noreturn)) static void run_on(void *stack, int (*function)(void *), void *argument)
+{
+    register void (*returned)(int) __asm__("r12") = clone_returned;
+    __asm__ volatile(".cfi_remember_state\n\t"
+                     ".cfi_undefined rip\n\t" /* no frame lies outside */
+                     "movq %%rsp, %%rbx\n\t"
+                     "movq %0, %%rsp\n\t"
+                     "xorl %%ebp, %%ebp\n\t"
+                     "callq *%1\n\t"
+                     "leaq -256(%%rbx), %%rsp\n\t" /* below the red zone */
+                     "andq $-16, %%rsp\n\t"
+                     "movl %%eax, %%edi\n\t"
+                     "callq *%3\n\t"
+                     "hlt\n\t"
+                     ".cfi_restore_state"
+                     :
+                     : "a"((uintptr_t)stack & ~UINT64_C(15)), "d"(function), "D"(argument),
+                       "r"(returned)
+                     : "rbx", "memory");
+    __builtin_unreachable();
+}
+
+/* The process copied: the child's first steps are on the copy of our own stack, as the other may be too
+ * small for them. HOOK */
+static int clone_process(int (*function)(void *), void *stack, int flags, void *argument,
+                         pid_t *parent_tid, pid_t *child_tid)
+{
+    long result = hooks_fork_by_clone((unsigned)flags, parent_tid, child_tid);
+    if (result == 0)
+        run_on(stack, function, argument);
+    return (int)result;
+}
+
 /* A thread that libc knows nothing of: nothing of ours may run in it, as it may share its creator's
  * thread-local storage, or have none. It gets its clock from here. HOOK */
 HOOK_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
@@ -140,6 +186,8 @@ HOOK_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *arg
     void *tls = va_arg(rest, void *);
     pid_t *child_tid = va_arg(rest, pid_t *);
     va_end(rest);
+    if (function != NULL && stack != NULL && hooks_clone_is_fork((unsigned)flags))
+        return clone_process(function, stack, flags, argument, parent_tid, child_tid);
     int tid = libc_real()->clone(function, stack, flags, argument, parent_tid, tls, child_tid);
     if (tid > 0 && ((unsigned)flags & CLONE_THREAD) != 0 && session_phase() == SESSION_RUNNING) {
         int saved_errno = errno;
