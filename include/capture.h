@@ -175,8 +175,9 @@ struct capture_header {
     uint64_t n_events;          /* unit EVENTS: the counters of all threads, as last read */
 
     /* Of version 4, since 2026-11. */
-    uint64_t
-        end_ppid; /* the parent at the end: another than `ppid` if that had gone; 0 = not known */
+    uint64_t end_ppid; /* the parent at the end: another one if `ppid` had gone; 0 = not known */
+    /* CPU time of the children it had waited for, with all they had waited for, at the end. */
+    uint64_t end_children_cpu_ns;
 };
 
 struct capture_chunk {
@@ -192,7 +193,8 @@ struct capture_chunk {
  *   PAD              none; one byte
  *   INFO             text key, text value: "command" (argv joined by NUL), "exe", "cwd", "host",
  *                    "uid" (effective, decimal), "unwinder", "clock-fallback" (why), "event" (its name), "version",
- *                    "stopped" (why sampling ended before the process did)
+ *                    "stopped" (why sampling ended before the process did), "unwaited" (children that had
+ *                    ended and were not waited for when it did, each decimal and a blank)
  *   THREAD_START     varint tid, varint time, varint CPU ns of the thread from which on the
  *                    recording knows what it used, text name
  *   THREAD_NAME      text name: the thread has a new one

@@ -2,10 +2,9 @@
  * recordings it left (one for each exec); the account is that of all. */
 #include "report/report.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "report/files.h"
 #include "report/next_command.h"
 #include "report/progress.h"
+#include "report/running.h"
 #include "report/save.h"
 #include "report/symbol_sources.h"
 #include "source/embed.h"
@@ -110,6 +110,19 @@ static bool add_brief(struct recordings *all, struct recordings *brief, bool of_
     return ok;
 }
 
+/* What a process leaves that was killed while it made its recording: nothing, or reserved space. */
+static bool is_unwritten(const char *path)
+{
+    static const struct capture_header nothing;
+    struct capture_header header = nothing;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool yes = fd >= 0 && read(fd, &header, sizeof header) >= 0 &&
+               memcmp(&header, &nothing, sizeof header) == 0;
+    if (fd >= 0)
+        close(fd);
+    return yes;
+}
+
 /* False when an input that was named is of no use at all. */
 static bool load_one(struct report *report, const struct report_input *input,
                      struct recordings *brief, struct err *err)
@@ -124,6 +137,10 @@ static bool load_one(struct report *report, const struct report_input *input,
         tell_warnings(report, brief->items[i], input->path);
     if (ok)
         return true;
+    if (input->may_be_bad && is_unwritten(input->path)) {
+        report->account.n_at_birth++;
+        return true;
+    }
     if (input->may_be_bad || brief->n > n_brief_before) {
         complain("sampler", &one);
         return true;
@@ -147,21 +164,13 @@ static bool load_recordings(struct report *report, struct err *err)
     return false;
 }
 
-static bool is_running(const struct recording *recording)
-{
-    const struct capture_header *header = &recording->header;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all up to report->recordings.n are set */
-    return header->end == CAPTURE_RUNNING && header->pid > 0 && header->pid <= INT_MAX &&
-           (kill((pid_t)header->pid, 0) == 0 || errno == EPERM);
-}
-
 /* Processes that outlive the command continue to record; what they have done so far is in, if they
  * had a sample yet. */
 static void tell_running(const struct report *report)
 {
     size_t n_running = 0;
     for (size_t i = 0; i < report->recordings.n; i++)
-        n_running += is_running(report->recordings.items[i]);
+        n_running += running_find(report->recordings.items[i]);
     if (n_running > 0 && !is_quiet(report))
         fprintf(stderr, "sampler: %zu process%s still running: in the profile up to now\n",
                 n_running, n_running > 1 ? "es are" : " is");
@@ -182,6 +191,7 @@ static void tell_missing(const struct report *report)
 
 /* ---- building -------------------------------------------------------------------------------- */
 
+/* `cpu_ns`: of the run, 0 where what is built is a part of it. */
 static struct build_options build_options_from(const struct report *report, uint64_t cpu_ns)
 {
     const struct options *options = report->request->options;
@@ -192,6 +202,7 @@ static struct build_options build_options_from(const struct report *report, uint
         names = NAMES_RAW;
     return (struct build_options){.names = names,
                                   .sources = report->sources,
+                                  .run_pid = report->request->main_pid,
                                   .run_cpu_ns = cpu_ns,
                                   .own_cost = options_flag(options, OPTION_OWN_COST),
                                   .no_inlines = options_flag(options, OPTION_NO_INLINES)};
@@ -210,7 +221,7 @@ static bool build_nothing(struct profile **out, struct err *err)
     return profile_builder_finish(builder, out, err);
 }
 
-/* `cpu_ns`: see account_set_cpu. */
+/* `cpu_ns`: see build_options_from. */
 static bool build_profile(struct report *report, struct recording *const *recordings, size_t n,
                           uint64_t cpu_ns, struct profile **out, struct account *account,
                           struct err *err)
@@ -450,7 +461,9 @@ bool report_write(const struct report_request *request, struct err *err)
         bool split = options_is(request->options, OPTION_PROCESSES, "split");
         ok = split ? write_split(&report, err) : write_merged(&report, err);
     }
-    account_set_cpu(&report.account, request->cpu_ns);
+    if (ok)
+        ok = account_set_run(&report.account, request->main_pid, request->cpu_ns) ||
+             err_fail_memory(err);
     if (ok && request->show_account && report.recordings.n > 0)
         tell_account(&report);
     else if (ok && !request->no_outputs)

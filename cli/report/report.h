@@ -27,7 +27,7 @@ struct report_request {
     size_t n_inputs;
     const char *command; /* for %n; NULL: as the recording says                              */
     uint64_t main_pid;   /* for %p, and whose file is written even if empty; 0: the first's  */
-    uint64_t cpu_ns;     /* of the whole run, where a recording has no end; 0: unknown       */
+    uint64_t cpu_ns;     /* of that process with all it waited for; 0: unknown                */
     bool show_account;   /* the closing lines                                                */
     bool no_outputs;     /* no profile, only the account                                     */
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "process/header.h"
+#include "process/unwaited.h"
 #include "signals/handler.h"
 #include "signals/program_mask.h"
 #include "state/paths.h"
@@ -136,7 +137,7 @@ static void say_no_watcher(int error)
 /* SETUP, HOOK */
 struct session_entry session_enter(void)
 {
-    return (struct session_entry){.process_cpu_ns = os_cpu_used_ns(),
+    return (struct session_entry){.process_cpu_ns = os_cpu_used_ns(RUSAGE_SELF),
                                   .thread_cpu_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID)};
 }
 
@@ -194,6 +195,7 @@ static void write_end(enum capture_end end, int status)
     header->end_cpu_ns = control_note_cpu();
     header->end_time_ns = os_clock_ns(CLOCK_MONOTONIC);
     header->end_ppid = (uint64_t)getppid();
+    header->end_children_cpu_ns = os_cpu_used_ns(RUSAGE_CHILDREN);
     header->exit_status = status >= 0 ? (uint32_t)status : 0;
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
 }
@@ -261,6 +263,8 @@ bool session_end(int status)
     if (thread_self != NULL)
         thread_self->is_held_back = (before & ours) != 0;
     note_lost_signal();
+    if (thread_self != NULL)
+        unwaited_note(&thread_self->stream);
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
         if (thread_handler_is_done(t, give_up_ns))

@@ -103,10 +103,10 @@ uint64_t os_n_faults(void)
 }
 
 /* any context */
-SIGNAL_SAFE uint64_t os_cpu_used_ns(void)
+SIGNAL_SAFE uint64_t os_cpu_used_ns(int whose)
 {
-    struct rusage used;
-    if (os_call(SYS_getrusage, RUSAGE_SELF, &used) != 0)
+    struct rusage used = {0};
+    if (os_call(SYS_getrusage, whose, &used) != 0)
         return 0;
     uint64_t seconds = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
     uint64_t micros = (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);

@@ -83,10 +83,11 @@ SIGNAL_SAFE int os_thread_name(char name[16]);
 SIGNAL_SAFE uint64_t os_n_switches(void);
 SIGNAL_SAFE uint64_t os_n_faults(void);
 
-/* CPU time of the process, user and system, in whole microseconds; 0 when it cannot be read. As of
+/* CPU time, user and system, in whole microseconds, of the process (RUSAGE_SELF) or of the children it
+ * has waited for, with all they waited for (RUSAGE_CHILDREN); 0 when it cannot be read. The former is as of
  * clock CLOCK_PROCESS_CPUTIME_ID, but right at once after an exec: where the old program had a timer
  * on that clock, Linux 6.18 lets it stand still until its next tick. */
-SIGNAL_SAFE uint64_t os_cpu_used_ns(void);
+SIGNAL_SAFE uint64_t os_cpu_used_ns(int whose);
 
 SIGNAL_SAFE int os_prctl(int option, unsigned long argument);
 SIGNAL_SAFE int os_unlink(const char *path);

@@ -255,7 +255,7 @@ void control_timer_stop(void)
 /* any context but SIGNAL */
 uint64_t control_note_cpu(void)
 {
-    uint64_t cpu_ns = os_cpu_used_ns();
+    uint64_t cpu_ns = os_cpu_used_ns(RUSAGE_SELF);
     __atomic_store_n(&session.recording.header->paused_cpu_ns, paused_ns_at(cpu_ns),
                      __ATOMIC_RELAXED);
     return cpu_ns;

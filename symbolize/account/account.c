@@ -145,11 +145,17 @@ static bool process_fill(struct account *account, struct account_process *proces
         .ppid = header->ppid,
         .start_time_ns = header->start_time_ns,
         .end_time_ns = header->end_time_ns,
+        .end_ppid = header->end_ppid,
+        .children_ns = recording->facts.children_ns,
+        .children_known = recording->facts.children_known,
+        .unwaited = info_keep(account, recording, "unwaited"),
         .period = header->period,
         .frequency_hz = header->frequency_hz,
         .clock = header->clock,
         .end = header->end,
         .exit_status = header->exit_status,
+        .is_running = recording->facts.is_running,
+        .ends_stopped = recording->facts.ends_stopped,
         .command = text_keep(account, recording->facts.command),
         .exe = info_keep(account, recording, "exe"),
         .clock_fallback = info_keep(account, recording, "clock-fallback"),
@@ -162,7 +168,7 @@ static bool process_fill(struct account *account, struct account_process *proces
                  .n_warnings = recording->n_warnings + recording->n_warnings_dropped},
     };
     if (process->command == NULL || process->exe == NULL || process->clock_fallback == NULL ||
-        process->why_stopped == NULL)
+        process->unwaited == NULL || process->why_stopped == NULL)
         return false;
     sums_add_header(&process->sums, header);
     sums_add_whole(&process->sums, recording);
@@ -285,9 +291,11 @@ bool account_add(struct account *account, const struct account *other)
         copy.command = text_keep(account, copy.command);
         copy.exe = text_keep(account, copy.exe);
         copy.clock_fallback = text_keep(account, copy.clock_fallback);
+        copy.unwaited = text_keep(account, copy.unwaited);
         copy.why_stopped = text_keep(account, copy.why_stopped);
         if (copy.command == NULL || copy.exe == NULL || copy.clock_fallback == NULL ||
-            copy.why_stopped == NULL || !account_processes_push(&account->processes, copy))
+            copy.unwaited == NULL || copy.why_stopped == NULL ||
+            !account_processes_push(&account->processes, copy))
             return false;
     }
     for (size_t i = 0; i < other->children.n; i++)
@@ -314,17 +322,6 @@ void account_sort_modules(struct account *account)
     if (account->modules.n > 1)
         qsort(account->modules.items, account->modules.n, sizeof(struct account_module),
               module_compare);
-}
-
-void account_set_cpu(struct account *account, uint64_t cpu_ns)
-{
-    if (cpu_ns == 0)
-        return;
-    account->run_cpu_ns = cpu_ns;
-    if (account->all.cpu_known || account->all.measure != MEASURE_CPU)
-        return;
-    account->all.cpu_ns = cpu_ns;
-    account->all.cpu_known = true;
 }
 
 /* ---- numbers that follow from others --------------------------------------------------------- */

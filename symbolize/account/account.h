@@ -84,14 +84,20 @@ struct account_process {
     uint64_t ppid;
     uint64_t start_time_ns; /* CLOCK_MONOTONIC                                                */
     uint64_t end_time_ns;   /* 0: not known                                                   */
-    uint64_t period;        /* one grid step                                                  */
-    uint32_t frequency_hz;  /* as requested                                                   */
-    uint32_t clock;         /* enum capture_clock requested                                   */
-    uint32_t end;           /* enum capture_end                                               */
+    uint64_t end_ppid;      /* the parent at the end; 0: not known                            */
+    uint64_t children_ns;   /* CPU time of the children it waited for, with theirs; 0: not known */
+    bool children_known;
+    uint64_t period;       /* one grid step                                                  */
+    uint32_t frequency_hz; /* as requested                                                   */
+    uint32_t clock;        /* enum capture_clock requested                                   */
+    uint32_t end;          /* enum capture_end                                               */
     uint32_t exit_status;
-    const char *command;        /* words joined by blanks; "" if not recorded                 */
-    const char *exe;            /* "" if not recorded                                         */
+    bool is_running;     /* up to now: `end` is RUNNING of killed ones, too                     */
+    bool ends_stopped;   /* without an end, and sampling was stopped at its last word           */
+    const char *command; /* words joined by blanks; "" if not recorded                 */
+    const char *exe;     /* "" if not recorded                                         */
     const char *clock_fallback; /* why a thread did not get the clock it should have, "" none */
+    const char *unwaited;       /* children it left without waiting for them: "PID PID "      */
     const char *why_stopped;    /* why sampling ended before the process did, "" it did not   */
 };
 
@@ -117,6 +123,8 @@ struct account {
     uint64_t event_period; /* events from one sample to the next                              */
     uint32_t frequency_hz; /* as requested of the first one                                   */
     uint64_t run_cpu_ns;   /* of the command and all it waited for, recorded or not; 0: not known */
+    uint64_t unrecorded_ns; /* of it, in no recording; in no sum                               */
+    size_t n_at_birth;      /* processes that were killed while they made their recording      */
 };
 
 bool account_init(struct account *account); /* false: out of memory */
@@ -156,9 +164,10 @@ bool account_advise(struct account *account, const struct symbol_sources *source
 /* Puts the heaviest modules first, as they are to stand. */
 void account_sort_modules(struct account *account);
 
-/* What the caller knows from getrusage of the command with all it waited for; it also stands in
- * where the recordings do not tell the CPU used (no end mark). 0 = nothing known. */
-void account_set_cpu(struct account *account, uint64_t cpu_ns);
+/* What getrusage tells of the command, process `pid`, with all it waited for; 0 = nothing known. Once,
+ * after all recordings: what is in none of them is told from it, and the CPU time of processes that
+ * were killed, as far as that is possible (whole.c). False: out of memory, and it is not. */
+bool account_set_run(struct account *account, uint64_t pid, uint64_t cpu_ns);
 
 /* ---- numbers that follow from others --------------------------------------------------------- */
 
@@ -170,6 +179,9 @@ uint64_t account_lost_ns(const struct account_sums *sums);
 
 /* The CPU time that the program used while sampling was on: what there is to account for. */
 uint64_t account_wanted_ns(const struct account_sums *sums);
+
+/* The same of the whole run: with what is in no recording. */
+uint64_t account_whole_ns(const struct account *account);
 
 /* Weight in stacks that are not complete. */
 uint64_t account_cut_ns(const struct account_sums *sums);

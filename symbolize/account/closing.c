@@ -97,12 +97,26 @@ static void append_rate(const struct account *account, char *out, size_t out_byt
         append(out, out_bytes, used, " of %" PRIu32 " requested", account->frequency_hz);
 }
 
+/* Weights are whole periods, so that their sum may exceed what there was by one for each thread: no
+ * more than all can be accounted for. What is beyond that is not hidden. */
+static uint64_t explained_ns(const struct account *account)
+{
+    const struct account_sums *sums = &account->all;
+    uint64_t all_ns = account_whole_ns(account);
+    uint64_t rounding_ns =
+        account->frequency_hz == 0 ? 0 : 1000000000u / account->frequency_hz * sums->n_threads;
+    bool is_rounding = sums->cpu_known && sums->measure == MEASURE_CPU &&
+                       sums->weight_ns > all_ns && sums->weight_ns - all_ns <= rounding_ns;
+    return is_rounding ? all_ns : sums->weight_ns;
+}
+
 static void append_time(const struct account *account, char *out, size_t out_bytes, size_t *used)
 {
     const struct account_sums *sums = &account->all;
     const char *time = sums->measure == MEASURE_WALL ? "elapsed in threads" : "CPU";
-    double weight_s = (double)sums->weight_ns / 1e9;
-    double all_s = (double)account_wanted_ns(sums) / 1e9;
+    uint64_t all_ns = account_whole_ns(account);
+    double weight_s = (double)explained_ns(account) / 1e9;
+    double all_s = (double)all_ns / 1e9;
     int digits = n_decimals(sums->cpu_known ? all_s : weight_s);
     append(out, out_bytes, used, "accounts for %.*f ", digits, weight_s);
     if (sums->cpu_known)
@@ -115,10 +129,11 @@ static void append_time(const struct account *account, char *out, size_t out_byt
         append(out, out_bytes, used, "; how much there was is not known");
 }
 
-static void append_too_short(const struct account_sums *sums, char *out, size_t out_bytes,
+static void append_too_short(const struct account *account, char *out, size_t out_bytes,
                              size_t *used)
 {
-    uint64_t time_ns = sums->cpu_known ? account_wanted_ns(sums) : sums->weight_ns;
+    const struct account_sums *sums = &account->all;
+    uint64_t time_ns = sums->cpu_known ? account_whole_ns(account) : sums->weight_ns;
     double time_s = (double)time_ns / 1e9;
     append(out, out_bytes, used, "too short to sample: %" PRIu64 " sample%s in %.*f s %s",
            sums->n_samples, sums->n_samples == 1 ? "" : "s", n_decimals(time_s), time_s,
@@ -147,7 +162,7 @@ const char *account_format(const struct account *account, const char *wrote, cha
                run_s(account));
         break;
     case ACCOUNT_TOO_SHORT:
-        append_too_short(sums, out, out_bytes, &used);
+        append_too_short(account, out, out_bytes, &used);
         break;
     case ACCOUNT_SAMPLED:
         if (sums->measure == MEASURE_EVENTS)
@@ -177,8 +192,10 @@ const char *account_format_remedy(const struct account *account, char *out, size
     case ACCOUNT_TOO_SHORT:
         if (account_why_stopped(account)[0] != '\0')
             break; /* more of the same would not help */
+        if (account->unrecorded_ns > account_whole_ns(account) / 2)
+            break; /* nor would it here */
         if (sums->measure == MEASURE_CPU && on_ns > WAITING_NS &&
-            (double)sums->cpu_ns < WAITING_SHARE * (double)on_ns)
+            (double)account_whole_ns(account) < WAITING_SHARE * (double)on_ns)
             snprintf(out, out_bytes, "it was waiting most of the time; -e wall shows where");
         else
             snprintf(out, out_bytes,

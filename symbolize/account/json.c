@@ -126,6 +126,8 @@ static void put_process(struct json *json, const struct account_process *process
     put_text(json, "command", process->command);
     put_text(json, "exe", process->exe);
     put_text(json, "end", account_end_word(process->end)->key);
+    json_key(json, "is_running");
+    json_bool(json, process->is_running);
     json_key(json, "exit_status");
     if (process->end == CAPTURE_EXITED)
         json_u64(json, process->exit_status);
@@ -189,6 +191,8 @@ void account_print_json(const struct account *account, struct sink *out)
         json_u64_exact(&json, account->run_cpu_ns);
     else
         json_null(&json);
+    put_u64(&json, "unrecorded_ns", account->unrecorded_ns);
+    put_u64(&json, "processes_killed_at_birth", account->n_at_birth);
     put_u64(&json, "frequency_hz", account->frequency_hz);
     put_text(&json, "clock", account_clock_word(account_main_clock(&account->all))->key);
     json_key(&json, "total");

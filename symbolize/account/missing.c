@@ -17,9 +17,8 @@
 #define NAMES_SHARE 0.05 /* without lines, or names: all modules together      */
 #define CUT_SHARE 0.01
 #define LOST_SHARE 0.005
-#define LEFT_SHARE 0.02
+#define LEFT_SHARE 0.01
 #define UNRECORDED_SHARE 0.01
-#define UNRECORDED_NS 50000000u /* less may be the launcher's own */
 
 #define MAX_ROWS 16u
 #define MAX_NAMED 2u /* modules, and programs that were not recorded */
@@ -58,7 +57,7 @@ static void row_add_remedy(struct missing *row, const struct account_word *word)
 static double there_was_ns(const struct account *account)
 {
     const struct account_sums *sums = &account->all;
-    uint64_t all_ns = sums->cpu_known ? account_wanted_ns(sums) : sums->weight_ns;
+    uint64_t all_ns = sums->cpu_known ? account_whole_ns(account) : sums->weight_ns;
     return all_ns > 0 ? (double)all_ns : 1;
 }
 
@@ -218,20 +217,10 @@ static void add_left(struct missing_rows *rows, const struct account *account)
                  sums->n_threads, sums->n_threads == 1 ? "" : "s");
 }
 
-/* CPU time of the run that is in no recording. Known under sampler-run only; 0 = not known, or too
- * little to tell. */
-static uint64_t unrecorded_ns_of(const struct account *account)
-{
-    const struct account_sums *sums = &account->all;
-    bool is_known = sums->measure == MEASURE_CPU && sums->cpu_known &&
-                    account->run_cpu_ns > sums->cpu_ns + UNRECORDED_NS;
-    return is_known ? account->run_cpu_ns - sums->cpu_ns : 0;
-}
-
 static void add_stopped(struct missing_rows *rows, const struct account *account)
 {
     const char *why = account_why_stopped(account);
-    uint64_t unrecorded_ns = account->all.n_children_missed == 0 ? unrecorded_ns_of(account) : 0;
+    uint64_t unrecorded_ns = account->all.n_children_missed == 0 ? account->unrecorded_ns : 0;
     struct missing *row = why[0] != '\0' ? row_add(rows, 1) : NULL;
     if (row == NULL)
         return;
@@ -242,34 +231,48 @@ static void add_stopped(struct missing_rows *rows, const struct account *account
                (double)unrecorded_ns / 1e9);
 }
 
+/* What is known of the processes that are in no recording, after ":". */
+static void append_unrecorded(char *line, size_t *used, const struct account *account)
+{
+    const char *between = ": ";
+    for (size_t i = 0, n_named = 0; i < account->children.n && n_named < MAX_NAMED; i++) {
+        const struct account_child *child = &account->children.items[i];
+        if (i > 0 && child->why == child[-1].why && strcmp(child->path, child[-1].path) == 0)
+            continue; /* of another parent */
+        append(line, LINE_BYTES, used, "%s%s (%s)", between, child->path,
+               account_child_word(child->why)->words);
+        between = ", ";
+        n_named++;
+    }
+    if (account->n_at_birth > 0)
+        append(line, LINE_BYTES, used, "%s%zu killed as %s began", between, account->n_at_birth,
+               account->n_at_birth == 1 ? "it" : "they");
+}
+
 /* How much that is can only be known under sampler-run; without it the row stands behind others. */
-static void add_children(struct missing_rows *rows, const struct account *account)
+static void add_unrecorded(struct missing_rows *rows, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
-    uint64_t unrecorded_ns = unrecorded_ns_of(account);
-    double share = unrecorded_ns == 0 ? 0 : (double)unrecorded_ns / (double)account->run_cpu_ns;
+    uint64_t n = sums->n_children_missed;
+    double share = (double)account->unrecorded_ns / there_was_ns(account);
     bool is_told = account_why_stopped(account)[0] != '\0'; /* with that row */
-    if (sums->n_children_missed == 0 && (share < UNRECORDED_SHARE || is_told))
+    if (n == 0 && (share < UNRECORDED_SHARE || is_told))
         return;
     struct missing *row = row_add(rows, share);
     if (row == NULL)
         return;
     size_t used = 0;
-    if (sums->n_children_missed == 0)
-        append(row->line, LINE_BYTES, &used, "processes that were not recorded");
+    if (account->unrecorded_ns > 0)
+        append(row->line, LINE_BYTES, &used, "%.1f %% (%.2f s CPU) was used by ", 100.0 * share,
+               (double)account->unrecorded_ns / 1e9);
+    if (n > 0)
+        append(row->line, LINE_BYTES, &used, "%" PRIu64 " process%s", n, n == 1 ? "" : "es");
     else
-        append(row->line, LINE_BYTES, &used, "%" PRIu64 " process%s not recorded",
-               sums->n_children_missed, sums->n_children_missed == 1 ? "" : "es");
-    if (unrecorded_ns > 0)
-        append(row->line, LINE_BYTES, &used, " used %.2f s CPU more", (double)unrecorded_ns / 1e9);
-    for (size_t i = 0, n_named = 0; i < account->children.n && n_named < MAX_NAMED; i++) {
-        const struct account_child *child = &account->children.items[i];
-        if (i > 0 && child->why == child[-1].why && strcmp(child->path, child[-1].path) == 0)
-            continue; /* of another parent */
-        append(row->line, LINE_BYTES, &used, "%s%s (%s)", n_named == 0 ? ": " : ", ", child->path,
-               account_child_word(child->why)->words);
-        n_named++;
-    }
+        append(row->line, LINE_BYTES, &used, "processes");
+    append(row->line, LINE_BYTES, &used, " that %s not recorded", n == 1 ? "was" : "were");
+    if (n == 0 && account->n_at_birth == 0)
+        append(row->line, LINE_BYTES, &used, ", or by the kernel to remove those that were");
+    append_unrecorded(row->line, &used, account);
     if (account->children.n > 0)
         row_add_remedy(row, account_child_word(account->children.items[0].why));
 }
@@ -335,7 +338,7 @@ void account_tell_missing(const struct account *account,
         return;
     add_doubts(&rows, account);
     add_stopped(&rows, account);
-    add_children(&rows, account);
+    add_unrecorded(&rows, account);
     if (account_result(account) == ACCOUNT_SAMPLED) {
         add_losses(&rows, account);
         add_left(&rows, account);

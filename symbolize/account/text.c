@@ -204,9 +204,11 @@ static void put_seen(struct sink *out, const struct account *account)
             sink_format(out, " (%zu times)", child->n);
         sink_text(out, "\n");
     }
-    if (sums->measure == MEASURE_CPU && account->run_cpu_ns > sums->cpu_ns && sums->cpu_known)
-        put_row(out, "  CPU in no recording", account->run_cpu_ns - sums->cpu_ns,
-                account->run_cpu_ns, "of what the command and its children used");
+    if (account->n_at_birth != 0)
+        sink_format(out, "%-24s %zu killed as they began\n", "", account->n_at_birth);
+    if (account->unrecorded_ns != 0)
+        put_row(out, "  CPU in no recording", account->unrecorded_ns, account_whole_ns(account),
+                "of what the command and its children used");
     if (sums->n_warnings != 0)
         sink_format(out, "%-24s %" PRIu64 "\n", "Damaged places", sums->n_warnings);
 }

@@ -368,7 +368,9 @@ bool profile_build(const struct recording *const *recordings, size_t n,
                err_fail_memory(err);
     node_stacks_destroy(build.stacks);
     free(build.start_ups_ns);
-    account_set_cpu(account, options->run_cpu_ns);
+    if (done)
+        done =
+            account_set_run(account, options->run_pid, options->run_cpu_ns) || err_fail_memory(err);
     if (done)
         done = metadata_add_account(&build, account) || err_fail_memory(err);
     if (!done) {

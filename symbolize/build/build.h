@@ -36,7 +36,7 @@ struct build_options {
     bool own_cost;   /* our own code is in the profile, as [sampler]                */
     bool no_inlines; /* only the function of the symbol table for each address      */
     struct symbol_sources sources;
-    uint64_t run_cpu_ns; /* for account_set_cpu                                         */
+    uint64_t run_pid, run_cpu_ns; /* for account_set_run                                */
 };
 
 /* Borrows the recordings and the options. `account` is one that account_init made and nothing was

@@ -96,6 +96,19 @@ static uint64_t own_ns_of(const struct recording *recording)
     return own_ns;
 }
 
+void recording_note_running(struct recording *recording, uint64_t cpu_ns, uint64_t children_ns)
+{
+    struct recording_facts *facts = &recording->facts;
+    uint64_t start_ns = recording->header.start_cpu_ns;
+    facts->is_running = true;
+    facts->children_known = true;
+    facts->children_ns = children_ns;
+    if (facts->cpu_known || facts->ends_stopped || cpu_ns < start_ns)
+        return;
+    facts->cpu_known = true;
+    facts->cpu_ns = cpu_ns - start_ns;
+}
+
 bool facts_find(struct recording *recording, struct arena *arena)
 {
     const struct capture_header *header = &recording->header;
@@ -103,6 +116,10 @@ bool facts_find(struct recording *recording, struct arena *arena)
     facts->measure = measure_of(header);
     facts->cpu_known = header->end_cpu_ns != 0 && header->end_cpu_ns >= header->start_cpu_ns;
     facts->cpu_ns = facts->cpu_known ? header->end_cpu_ns - header->start_cpu_ns : 0;
+    facts->children_known = header->end == CAPTURE_EXITED && header->end_ppid != 0;
+    facts->children_ns = header->end_children_cpu_ns;
+    facts->ends_stopped = header->end == CAPTURE_RUNNING && recording->n_pauses > 0 &&
+                          recording->pauses[recording->n_pauses - 1].stops;
     facts->length_ns = length_ns_of(recording);
     facts->stopped_ns = recording_paused_ns(recording, facts->length_ns);
     facts->thread_exit_ns = thread_exit_ns_of(recording);

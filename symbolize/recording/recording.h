@@ -108,10 +108,14 @@ enum measure { MEASURE_CPU, MEASURE_WALL, MEASURE_EVENTS };
 /* What follows from the rest and several ask for, worked out once (facts.c). */
 struct recording_facts {
     enum measure measure;
-    bool cpu_known;      /* it has an end                                                       */
-    uint64_t cpu_ns;     /* the process used from the recording's start to its end; 0: not known */
-    uint64_t length_ns;  /* from its start to its end, or to the last thing it knows of         */
-    uint64_t stopped_ns; /* of it, while sampling was stopped                                   */
+    bool cpu_known;       /* it has an end, or is running                                        */
+    bool children_known;  /* of the next: it has an end that states it, or is running            */
+    uint64_t children_ns; /* CPU time of the children it had waited for, with theirs, at the end */
+    bool is_running;      /* recording_note_running was called                                   */
+    bool ends_stopped;    /* sampling was stopped at its last word, and it has no end            */
+    uint64_t cpu_ns;      /* the process used from the recording's start to its end; 0: not known */
+    uint64_t length_ns;   /* from its start to its end, or to the last thing it knows of         */
+    uint64_t stopped_ns;  /* of it, while sampling was stopped                                   */
     /* CPU time of threads after their own last record: the part of libc and the kernel in the end
      * of a thread, which is in the CPU time of the process and in no thread's; 0: not known. */
     uint64_t thread_exit_ns;
@@ -147,6 +151,11 @@ MUST_CHECK bool recording_read_file(const char *path, struct recording **out, st
 MUST_CHECK bool recording_read_memory(const void *data, size_t size_bytes, struct recording **out,
                                       struct err *err);
 void recording_destroy(struct recording *recording); /* takes NULL */
+
+/* The process has not ended, and has used `cpu_ns` up to now, the children it waited for
+ * `children_ns`. Its own is left unknown where sampling is stopped in it: how much it had used by then
+ * nobody knows. */
+void recording_note_running(struct recording *recording, uint64_t cpu_ns, uint64_t children_ns);
 
 /* The value of an INFO record, the last one of that key; empty text if there is none. */
 struct text recording_info_get(const struct recording *recording, const char *key);

@@ -3,13 +3,14 @@
 import json
 import math
 import os
+import re
 import shutil
 import struct
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from e2e import (LIBRARY, SAMPLER, Folded, Skip, case, check, check_equal, clean_environment, main, run, sampler,
+from e2e import (BUILD, LIBRARY, SAMPLER, Folded, Skip, case, check, check_equal, clean_environment, main, run, sampler,
                  sampler_run, test_program)
 
 
@@ -192,6 +193,90 @@ def execs(scratch):
         print("  %s: %.4f of %.4f s, %.1f %%; start-up %.4f s" % (
             clock, total["explained_ns"] / 1e9, program_s, 100 * share, total["start_up_ns"] / 1e9))
         check(0.975 < share < 1.025, "%s: %.4f explained", clock, share)
+
+
+@case
+def clones(_scratch):
+    """Copies of the process made past fork() are recorded, and what becomes of them is the same."""
+    argv = [test_program("clone_work")]
+    bare = run(argv)
+    check_equal(bare.stderr, "", "stderr without us")
+    with_us = ["work_libc", "work_call", "work_fork"] + ["work_namespace"] * (b"namespace 46" in bare.stdout)
+    for clock in (["--clock", "perf"], ["--clock", "timer"], ["-e", "wall"]):
+        result = sampler_run([*clock, "-F", "999", "-o", "out.folded", "--account-file", "account.json"], argv, timeout_s=60)
+        check_equal((result.status, result.stdout), (bare.status, bare.stdout), "%s: what it did" % clock)
+        profile = Folded("out.folded")
+        found = {name: profile.total_of(name) for name in with_us}
+        print("  %s: %s" % (" ".join(clock), found))
+        check(all(44 <= n <= 60 for n in found.values()), "%s: periods of 50: %s", clock, found)
+        with open("account.json", encoding="ascii") as file:
+            account = json.load(file)
+        check_equal((account["processes_recorded"], account["processes_without_end"]), (1 + len(with_us), 0), "recordings")
+        if clock[0] != "-e":  # those with files or memory in common are nobody's
+            check(95e6 < account["unrecorded_ns"] < 115e6, "in no recording: %s", account["unrecorded_ns"])
+
+
+def percentage(result):
+    found = re.search(r" s CPU \(([0-9.]+) %\)", result.stderr)
+    check(found is not None, "no percentage: %s", result.stderr)
+    return float(found.group(1))
+
+
+@case
+def the_whole_run(_scratch):
+    """The percentage is of all that the run used, whoever was recorded, waited for, killed or left behind."""
+    burn, static = test_program("burn"), test_program("static_program")
+    whole = (
+        ([], '"$0" 0.3; "$0" 0.2 & wait'),
+        ([], '("$0" 0.3 >/dev/null &) ; "$0" 0.5'),  # an orphan
+        ([], '("$0" 0.3 >/dev/null; sleep 3) >/dev/null 2>&1 & sleep 0.6'),  # and one that goes on
+        ([], '"$0" 0.3 kill; exit 0'),
+        (["--duration", "0.3"], 'timeout -s KILL 0.7 "$0" 3; exit 0'),
+        (["--duration", "0.3"], '"$0" 0.6 >/dev/null & "$0" 0.6'),
+        (["--clock", "timer"], '"$0" 0.3; "$0" 0.3 kill; exit 0'),
+    )
+    for options, script in whole:
+        result = sampler_run([*options, "-o", "out.folded"], ["sh", "-c", script, burn])
+        print("  %s: %s" % (script, result.stderr.splitlines()[-2]))
+        check(97 <= percentage(result) <= 100, "%s: %s", script, result.stderr)
+        check("not recorded" not in result.stderr, "%s: %s", script, result.stderr)
+    parts = (
+        ('"$0" 0.3; "$1" 0.3', 50, "1 process that was not recorded: %s (statically linked)" % static),
+        ('("$0" 0.2; "$1" 0.3) & "$0" 0.3; wait', 62.5, "1 process that was not recorded"),
+        # An orphan's child: the kernel's figure for the command has neither.
+        ('(("$0" 0.2; "$1" 0.3; true) &) ; "$0" 0.3; sleep 2', 62.5, "1 process that was not recorded"),
+    )
+    for script, wanted, words in parts:
+        result = sampler_run(["-o", "out.folded"], ["sh", "-c", script, burn, static])
+        print("  %s: %s" % (script, result.stderr.splitlines()[0]))
+        check(abs(percentage(result) - wanted) < 1.5, "%s: wanted %.1f %%: %s", script, wanted, result.stderr)
+        check(words in result.stderr, "%s: %s", script, result.stderr)
+
+
+@case
+def killed_at_birth(_scratch):
+    """What is killed while it makes its recording costs no line of its own, and is counted."""
+    for delay_us in (200, 400, 600, 800, 1000, 1500):
+        result = sampler_run(["-F", "100000", "-o", "out.folded", "--account-file", "account.json"],
+                             [test_program("account_killed"), "40", str(delay_us)])
+        check_equal(result.status, 0, "status (%s)" % result.stderr)
+        check("offset" not in result.stderr, "stderr: %s", result.stderr)
+        with open("account.json", encoding="ascii") as file:
+            account = json.load(file)
+        print("  after %d us: %d recorded, %d at birth" % (delay_us, account["processes_recorded"],
+                                                         account["processes_killed_at_birth"]))
+        if account["processes_killed_at_birth"] > 0:
+            return
+    raise Skip("none was killed at the right moment")
+
+
+@case
+def trees(_scratch):
+    """Random trees of processes of every kind, whose true CPU time is known (scripts/account_trees.py has more)."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "scripts", "account_trees.py")
+    result = run([sys.executable, "-B", script, BUILD, "8", "100"], timeout_s=120)
+    print("  " + result.stdout.decode().replace("\n", "\n  ").rstrip())
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr")
 
 
 @case

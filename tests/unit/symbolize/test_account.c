@@ -154,6 +154,19 @@ static void accounts_add_up(void **state)
     account_deinit(&both);
 }
 
+/* One with 100 ms, and one that was killed, of which 73 + 5 of 20 were paused. */
+static void account_of_run_is_whole(struct account *account)
+{
+    uint64_t pid = account->processes.items[0].pid;
+    assert_true(account_set_run(account, pid, 900000000));
+    assert_true(account->all.cpu_known);
+    assert_int_equal(account->all.cpu_ns, 100000000 + 98000000 + 10000000 + 2 * 500000);
+    assert_int_equal(account->unrecorded_ns, 900000000 - account->all.cpu_ns);
+    assert_int_equal(account->run_cpu_ns, 900000000);
+    assert_true(account_set_run(account, pid, 800000000)); /* once */
+    assert_int_equal(account->run_cpu_ns, 900000000);
+}
+
 static void a_recording_without_end_leaves_the_cpu_unknown(void **state)
 {
     (void)state;
@@ -163,6 +176,9 @@ static void a_recording_without_end_leaves_the_cpu_unknown(void **state)
     process_build(&b);
     builder_header(&b)->end = CAPTURE_RUNNING;
     builder_header(&b)->end_cpu_ns = 0;
+    builder_header(&b)->pid = 500;
+    builder_header(&b)->ppid = 100;
+    builder_header(&b)->start_time_ns -= 1000000000; /* its parent outlived it */
     struct recording *recording = recording_of(&b);
     assert_true(account_add_recording(&account, recording));
     assert_false(account.all.cpu_known);
@@ -173,10 +189,7 @@ static void a_recording_without_end_leaves_the_cpu_unknown(void **state)
     assert_non_null(strstr(json, "\"exit_status\": 3"));
     assert_non_null(strstr(json, "\"exit_status\": null"));
     free(json);
-    account_set_cpu(&account, 900000000);
-    assert_true(account.all.cpu_known);
-    assert_int_equal(account.all.cpu_ns, 900000000);
-    assert_int_equal(account.run_cpu_ns, 900000000);
+    account_of_run_is_whole(&account);
     recording_destroy(recording);
     builder_deinit(&b);
     account_deinit(&account);

@@ -87,6 +87,15 @@ static void the_first_line_has_what_is_not_usual(void **state)
     account.all.n_samples = 25;
     assert_string_equal(first_line(&account),
                         "accounts for 0.0250 of 0.0250 s CPU (100.0 %), 1000 Hz");
+    account.all.weight_ns += 1001001; /* a period more: no more than all is accounted for */
+    assert_string_equal(first_line(&account),
+                        "accounts for 0.0250 of 0.0250 s CPU (100.0 %), 1000 Hz");
+    account.all.weight_ns += S / 1000; /* for one thread that is odd, and shows */
+    assert_string_equal(first_line(&account),
+                        "accounts for 0.0270 of 0.0250 s CPU (108.0 %), 1000 Hz");
+    account.all.n_threads = 2;
+    assert_string_equal(first_line(&account),
+                        "accounts for 0.0250 of 0.0250 s CPU (100.0 %), 1000 Hz");
 }
 
 static void elapsed_time_and_events_have_lines_of_their_own(void **state)
@@ -140,6 +149,11 @@ static void a_few_samples_give_no_shares(void **state)
     assert_string_equal(missing(&account), "");
     account.all.stopped_ns = 19 * S / 10; /* it was on for 0.1 s: that is not waiting */
     assert_non_null(strstr(remedy(&account), "-F 9999"));
+    account.unrecorded_ns = S; /* the time is elsewhere */
+    assert_string_equal(first_line(&account),
+                        "too short to sample: 1 sample in 1.02 s CPU; 2 processes; sampling was on "
+                        "for 0.10 of 2.00 s");
+    assert_string_equal(remedy(&account), "");
 }
 
 static void what_never_began_is_said_so(void **state)
@@ -224,17 +238,18 @@ static void time_that_is_missing_has_its_reason(void **state)
     (void)state;
     struct account account = usual();
     account.all.cpu_ns = 1000;
-    account.all.weight_ns = 981;
-    assert_string_equal(missing(&account), ""); /* 1.9 % between samples */
+    account.all.weight_ns = 991;
+    assert_string_equal(missing(&account), ""); /* 0.9 % between samples */
     account.all.weight_ns = 980;
     assert_string_equal(missing(&account), "2.0 % passed between samples: at the beginnings and "
                                            "ends of 1 process and 1 thread\n");
-    account.all.own_ns = 10; /* the profiler's, not the program's */
+    account.all.own_ns = 11; /* the profiler's, not the program's */
     assert_string_equal(missing(&account), "");
     account.all.own_ns = 0;
+    account.all.weight_ns = 990;
     account.all.lost_ns[CAPTURE_LOST_NESTED] = 500; /* the next sample had it */
     account.all.lost_ns[CAPTURE_LOST_NO_STREAM] = 4;
-    assert_string_equal(missing(&account), ""); /* 0.4 %, and 1.6 % left */
+    assert_string_equal(missing(&account), ""); /* 0.4 %, and 0.6 % left */
     account.all.lost_ns[CAPTURE_LOST_DISK] = 16;
     assert_string_equal(missing(&account),
                         "1.6 % is lost: no room to write: disk full, file size limit; make room, "
@@ -253,14 +268,19 @@ static void processes_that_are_missing_are_named(void **state)
 {
     (void)state;
     struct account account = usual();
-    account.run_cpu_ns = account.all.cpu_ns + 5 * S / 100; /* may be the launcher's own */
-    assert_string_equal(missing(&account), "");
-    account.run_cpu_ns++;
+    account.unrecorded_ns = 18 * S / 1000;
+    assert_string_equal(missing(&account), ""); /* less than 1 % */
+    account.unrecorded_ns = 47 * S / 100;
+    assert_string_equal(
+        missing(&account),
+        "20.0 % (0.47 s CPU) was used by processes that were not recorded, or by the "
+        "kernel to remove those that were\n");
+    assert_string_equal(first_line(&account), "accounts for 1.88 of 2.35 s CPU (80.0 %), 999 Hz");
+    account.n_at_birth = 1;
     assert_string_equal(missing(&account),
-                        "processes that were not recorded used 0.05 s CPU more\n");
-    account.run_cpu_ns = account.all.cpu_ns + 3 * S;
-    assert_string_equal(missing(&account),
-                        "processes that were not recorded used 3.00 s CPU more\n");
+                        "20.0 % (0.47 s CPU) was used by processes that were not "
+                        "recorded: 1 killed as it began\n");
+    account.n_at_birth = 0;
     const struct account_child children[] = {{1, CAPTURE_CHILD_STATIC, "/bin/busybox", 3},
                                              {1, CAPTURE_CHILD_SETUID, "/bin/su", 1},
                                              {1, CAPTURE_CHILD_ARCH, "/bin/arm", 1}};
@@ -268,15 +288,25 @@ static void processes_that_are_missing_are_named(void **state)
         assert_true(account_children_push(&account.children, children[i]));
     account.all.n_children_missed = 5;
     assert_string_equal(missing(&account),
-                        "5 processes not recorded used 3.00 s CPU more: /bin/busybox (statically "
-                        "linked), /bin/su (runs with more rights (set-user-id, capabilities)); a "
-                        "static program loads no library: link it dynamically\n");
-    account.run_cpu_ns = 0; /* without the launcher: how much is not known */
+                        "20.0 % (0.47 s CPU) was used by 5 processes that were not recorded: "
+                        "/bin/busybox (statically linked), /bin/su (runs with more rights "
+                        "(set-user-id, capabilities)); a static program loads no library: link it "
+                        "dynamically\n");
+    account.n_at_birth = 2;
+    account.children.n = 1;
+    assert_string_equal(
+        missing(&account),
+        "20.0 % (0.47 s CPU) was used by 5 processes that were not recorded: "
+        "/bin/busybox (statically linked), 2 killed as they began; a static program "
+        "loads no library: link it dynamically\n");
+    account.n_at_birth = 0;
+    account.unrecorded_ns = 0; /* without the launcher: how much is not known */
     account.all.n_children_missed = 1;
     account.children.n = 1;
-    assert_string_equal(missing(&account),
-                        "1 process not recorded: /bin/busybox (statically linked); a static "
-                        "program loads no library: link it dynamically\n");
+    assert_string_equal(
+        missing(&account),
+        "1 process that was not recorded: /bin/busybox (statically linked); a static "
+        "program loads no library: link it dynamically\n");
     account_children_deinit(&account.children);
 }
 
@@ -287,17 +317,17 @@ static void an_early_end_has_its_reason(void **state)
     struct account account = usual();
     const struct account_process process = {.clock_fallback = "", .why_stopped = "seccomp"};
     assert_true(account_processes_push(&account.processes, process));
-    account.run_cpu_ns = account.all.cpu_ns;
     assert_string_equal(missing(&account), "sampling ended before the program did: seccomp\n");
-    account.run_cpu_ns += S;
+    account.unrecorded_ns = S;
     assert_string_equal(
         missing(&account),
         "sampling ended before the program did: seccomp; it used 1.00 s CPU after that\n");
     account.all.n_samples = 3;
     assert_string_equal(remedy(&account), "");
     account.all.n_children_missed = 1;
-    assert_string_equal(missing(&account), "sampling ended before the program did: seccomp\n"
-                                           "1 process not recorded used 1.00 s CPU more\n");
+    assert_string_equal(missing(&account),
+                        "sampling ended before the program did: seccomp\n"
+                        "34.7 % (1.00 s CPU) was used by 1 process that was not recorded\n");
     account_processes_deinit(&account.processes);
 }
 

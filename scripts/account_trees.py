@@ -1,0 +1,65 @@
+"""Random trees of processes whose CPU time is known, profiled: is the account true?
+
+    account_trees.py BUILD N [SEED] [OPTION...]
+
+Options go to sampler-run. For each tree the percentage of the closing line is compared with that of the truth: what the
+profile explains, of what the processes say that they used (tests/programs/capture/account_tree.c). Prints the trees in which
+they are more than 1.5 points apart, and how far apart they are over all. Status 1 if there is such a tree.
+"""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+POINTS = 1.5
+
+
+def tree(build, seed, options, folder):
+    """(percentage told, true percentage, account, {kind: us}, closing lines) of one tree."""
+    programs = os.path.join(build, "tests", "programs")
+    truth, account = os.path.join(folder, "truth"), os.path.join(folder, "account.json")
+    argv = [os.path.join(build, "bin", "sampler-run"), "-o", os.path.join(folder, "out.folded"), "--account-file", account,
+            *options, os.path.join(programs, "account_tree"), str(seed), truth, os.path.join(programs, "account_tree_static")]
+    result = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120,
+                            check=True, cwd=folder)
+    used_us = collections.Counter()
+    with open(truth, encoding="ascii") as file:
+        for line in file:
+            _, kind, us = line.split()
+            used_us[kind] += int(us)
+    with open(account, encoding="ascii") as file:
+        account = json.load(file)
+    total = account["total"]
+    # What our own code used is in the truth, and not in what is to be explained.
+    explained_ns = total["explained_ns"]
+    whole_ns = total["cpu_ns"] - total["own_ns"] + account["unrecorded_ns"]
+    true_ns = 1000 * sum(used_us.values()) - total["own_ns"]
+    return 100 * explained_ns / whole_ns, 100 * explained_ns / true_ns, account, used_us, result.stderr.decode()
+
+
+def main():
+    build, n = sys.argv[1], int(sys.argv[2])
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    far, apart = 0, []
+    for seed in range(first, first + n):
+        with tempfile.TemporaryDirectory(prefix="sampler-tree-") as folder:
+            told, true, account, used_us, stderr = tree(build, seed, sys.argv[4:], folder)
+        apart.append(told - true)
+        if abs(told - true) <= POINTS:
+            continue
+        far += 1
+        print("seed %d: told %.1f %%, true %.1f %%; run %.1f ms, recorded %.1f, unrecorded %.1f, truth %.1f ms: %s" % (
+            seed, told, true, account["run_cpu_ns"] / 1e6, account["total"]["cpu_ns"] / 1e6, account["unrecorded_ns"] / 1e6,
+            sum(used_us.values()) / 1e3, ", ".join("%s %.1f" % (kind, us / 1e3) for kind, us in used_us.items())))
+        print("  " + stderr.replace("\n", "\n  "))
+    apart.sort(key=abs)
+    print("%d trees: %d more than %.1f points from the truth; half are within %.2f, 95 of 100 within %.2f" % (
+        n, far, POINTS, abs(apart[len(apart) // 2]), abs(apart[int(0.95 * (len(apart) - 1))])))
+    return 1 if far else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
