@@ -19,6 +19,7 @@
 #define LOST_SHARE 0.005
 #define LEFT_SHARE 0.01
 #define UNRECORDED_SHARE 0.01
+#define UNRECORDED_NS 5000000u /* of a short run a few ends of processes are a share, and no news */
 
 #define MAX_ROWS 16u
 #define MAX_NAMED 2u /* modules, and programs that were not recorded */
@@ -256,7 +257,8 @@ static void add_unrecorded(struct missing_rows *rows, const struct account *acco
     uint64_t n = sums->n_children_missed;
     double share = (double)account->unrecorded_ns / there_was_ns(account);
     bool is_told = account_why_stopped(account)[0] != '\0'; /* with that row */
-    if (n == 0 && (share < UNRECORDED_SHARE || is_told))
+    bool is_little = share < UNRECORDED_SHARE || account->unrecorded_ns < UNRECORDED_NS;
+    if (n == 0 && (is_little || is_told))
         return;
     struct missing *row = row_add(rows, share);
     if (row == NULL)

@@ -208,7 +208,8 @@ def clones(_scratch):
         profile = Folded("out.folded")
         found = {name: profile.total_of(name) for name in with_us}
         print("  %s: %s" % (" ".join(clock), found))
-        check(all(44 <= n <= 60 for n in found.values()), "%s: periods of 50: %s", clock, found)
+        most = 60 if clock[0] != "-e" else 5000  # they may have to wait for a processor
+        check(all(44 <= n <= most for n in found.values()), "%s: periods of 50: %s", clock, found)
         with open("account.json", encoding="ascii") as file:
             account = json.load(file)
         check_equal((account["processes_recorded"], account["processes_without_end"]), (1 + len(with_us), 0), "recordings")

@@ -270,6 +270,10 @@ static void processes_that_are_missing_are_named(void **state)
     struct account account = usual();
     account.unrecorded_ns = 18 * S / 1000;
     assert_string_equal(missing(&account), ""); /* less than 1 % */
+    account.all.weight_ns = account.all.cpu_ns = S / 100;
+    account.unrecorded_ns = 4 * S / 1000;
+    assert_string_equal(missing(&account), ""); /* 29 %, of next to nothing */
+    account = usual();
     account.unrecorded_ns = 47 * S / 100;
     assert_string_equal(
         missing(&account),
