@@ -3,6 +3,7 @@
  *
  *   switch_bench fork|exec|threads ROUNDS   two tasks on one processor pass a byte to and fro
  *   switch_bench spawn|vfork ROUNDS PROGRAM starts a program, one after the other
+ *   switch_bench child ROUNDS               forks a child that ends, one after the other
  *   switch_bench short ROUNDS NS            threads of so much CPU time, one after the other
  *
  * Prints nothing: whoever runs it has the kernel's figures (wait4), the children's included. */
@@ -124,6 +125,18 @@ static void start_many(const char *mode, char *program)
     }
 }
 
+static void fork_many(void)
+{
+    for (long i = 0; i < rounds; i++) {
+        pid_t child = fork();
+        if (child < 0)
+            fail("fork");
+        if (child == 0)
+            exit(0);
+        wait_for(child);
+    }
+}
+
 static uint64_t cpu_ns(void)
 {
     struct timespec now;
@@ -158,6 +171,8 @@ int main(int argc, char **argv)
         partner(&(struct ends){(int)strtol(argv[3], NULL, 10), (int)strtol(argv[4], NULL, 10)});
     else if (strcmp(mode, "short") == 0 && argc == 4)
         short_threads(strtoull(argv[3], NULL, 10));
+    else if (strcmp(mode, "child") == 0)
+        fork_many();
     else if (argc == 4)
         start_many(mode, argv[3]);
     else
