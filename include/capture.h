@@ -191,7 +191,8 @@ struct capture_chunk {
  * time from there on, to which each `delta` adds.
  *
  *   PAD              none; one byte
- *   INFO             text key, text value: "command" (argv joined by NUL), "exe", "cwd", "host",
+ *   INFO             text key, text value: "command" (argv joined by NUL), "exe" (without a sample: the
+ *                    path it was executed by), and, with the first sample: "cwd", "host",
  *                    "uid" (effective, decimal), "unwinder", "clock-fallback" (why), "event" (its name), "version",
  *                    "stopped" (why sampling ended before the process did), "unwaited" (children that had
  *                    ended and were not waited for when it did, each decimal and a blank)

@@ -40,7 +40,9 @@ static inline bool sanitizer_is_runtime(const char *path, size_t length)
 /* The bytes of the runtime that a list as LD_PRELOAD has it begins with; 0 = none. */
 static inline size_t sanitizer_first_bytes(const char *list)
 {
-    size_t length = strcspn(list, ": ");
+    size_t length = 0;
+    while (list[length] != '\0' && list[length] != ':' && list[length] != ' ')
+        length++;
     return sanitizer_is_runtime(list, length) ? length : 0;
 }
 

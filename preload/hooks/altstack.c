@@ -49,11 +49,11 @@ static void wait_for_handlers(void)
     for (int signo = 1; signo <= 64; signo++) {
         struct sigaction action;
         if (signo == session.settings.signo || signo == SIGKILL || signo == SIGSTOP ||
-            libc_real()->sigaction(signo, NULL, &action) != 0 || action.sa_handler == SIG_DFL ||
+            LIBC_REAL(sigaction)(signo, NULL, &action) != 0 || action.sa_handler == SIG_DFL ||
             action.sa_handler == SIG_IGN || ((unsigned)action.sa_flags & SA_ONSTACK) == 0)
             continue;
         sigaddset(&action.sa_mask, session.settings.signo);
-        libc_real()->sigaction(signo, &action, NULL);
+        LIBC_REAL(sigaction)(signo, &action, NULL);
     }
 }
 
@@ -63,7 +63,7 @@ void altstack_lend(void)
     const stack_t ours = {.ss_sp = os_map(LENT_BYTES), .ss_size = LENT_BYTES};
     if (ours.ss_sp == NULL)
         return;
-    if (libc_real()->sigaltstack(&ours, NULL) == 0)
+    if (LIBC_REAL(sigaltstack)(&ours, NULL) == 0)
         lent = ours.ss_sp;
     else
         os_unmap(ours.ss_sp, LENT_BYTES);
@@ -74,9 +74,9 @@ void altstack_take_back(void)
 {
     const stack_t none = {.ss_flags = SS_DISABLE};
     stack_t now;
-    if (lent == NULL || libc_real()->sigaltstack(NULL, &now) != 0)
+    if (lent == NULL || LIBC_REAL(sigaltstack)(NULL, &now) != 0)
         return;
-    if (now.ss_sp == lent && libc_real()->sigaltstack(&none, NULL) != 0)
+    if (now.ss_sp == lent && LIBC_REAL(sigaltstack)(&none, NULL) != 0)
         return; /* the thread ends on it */
     os_unmap(lent, LENT_BYTES);
     lent = NULL;
@@ -87,7 +87,7 @@ static int set_instead_of_lent(const stack_t *stack, stack_t *old)
 {
     const stack_t ours = {.ss_sp = lent, .ss_size = LENT_BYTES};
     bool is_none = stack != NULL && (stack->ss_flags & SS_DISABLE) != 0;
-    int result = libc_real()->sigaltstack(is_none ? &ours : stack, old);
+    int result = LIBC_REAL(sigaltstack)(is_none ? &ours : stack, old);
     if (result == 0 && old != NULL && old->ss_sp == lent)
         *old = (stack_t){.ss_flags = SS_DISABLE};
     return result;
@@ -106,7 +106,7 @@ HOOK_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
     }
     if (unlikely(lent != NULL))
         return set_instead_of_lent(stack, old);
-    return libc_real()->sigaltstack(stack, old);
+    return LIBC_REAL(sigaltstack)(stack, old);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -18,7 +18,7 @@ HOOK_EXPORT int close(int fd)
         errno = EBADF;
         return -1;
     }
-    return libc_real()->close(fd);
+    return LIBC_REAL(close)(fd);
 }
 
 /* The ranges between ours, one after another. HOOK */
@@ -29,7 +29,7 @@ static int close_around(unsigned first, unsigned last, int flags)
         int next = first > INT_MAX ? -1 : fds_next((int)first);
         unsigned end = next < 0 || (unsigned)next > last ? last : (unsigned)next - 1;
         if (next < 0 || (unsigned)next > first)
-            result = libc_real()->close_range(first, end, flags);
+            result = LIBC_REAL(close_range)(first, end, flags);
         if (end == last)
             break;
         first = (unsigned)next + 1;
@@ -40,13 +40,13 @@ static int close_around(unsigned first, unsigned last, int flags)
 /* HOOK */
 HOOK_EXPORT int close_range(unsigned first, unsigned last, int flags)
 {
-    if (libc_real()->close_range == NULL) {
+    if (LIBC_REAL(close_range) == NULL) {
         errno = ENOSYS;
         return -1;
     }
     /* Ours are close-on-exec already, and an invalid range is the kernel's to refuse. */
     if (((unsigned)flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last)
-        return libc_real()->close_range(first, last, flags);
+        return LIBC_REAL(close_range)(first, last, flags);
     return close_around(first, last, flags);
 }
 
@@ -54,7 +54,7 @@ HOOK_EXPORT int close_range(unsigned first, unsigned last, int flags)
 HOOK_EXPORT void closefrom(int first)
 {
     int saved_errno = errno;
-    if (libc_real()->close_range != NULL &&
+    if (LIBC_REAL(close_range) != NULL &&
         close_around(first < 0 ? 0 : (unsigned)first, UINT_MAX, 0) == 0) {
         errno = saved_errno;
         return;
@@ -68,7 +68,7 @@ HOOK_EXPORT void closefrom(int first)
  * owner finds out by the identity check. A vfork child has numbers to itself. HOOK */
 HOOK_EXPORT int dup2(int fd, int wanted)
 {
-    int result = libc_real()->dup2(fd, wanted);
+    int result = LIBC_REAL(dup2)(fd, wanted);
     if (result >= 0 && fd != wanted && fds_is_ours(wanted) && session_is_ours())
         fds_forget(wanted);
     return result;
@@ -77,7 +77,7 @@ HOOK_EXPORT int dup2(int fd, int wanted)
 /* HOOK */
 HOOK_EXPORT int dup3(int fd, int wanted, int flags)
 {
-    int result = libc_real()->dup3(fd, wanted, flags);
+    int result = LIBC_REAL(dup3)(fd, wanted, flags);
     if (result >= 0 && fds_is_ours(wanted) && session_is_ours())
         fds_forget(wanted);
     return result;

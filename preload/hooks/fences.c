@@ -108,7 +108,7 @@ HOOK_EXPORT int prctl(int option, ...)
         arguments[i] = va_arg(rest, unsigned long);
     va_end(rest);
     check_prctl((unsigned long)option, arguments[0], arguments[1]);
-    return libc_real()->prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+    return LIBC_REAL(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -34,8 +34,8 @@ struct thread;
  * that matters. start.c */
 void start_once(void);
 
-/* Sees to it that the recording is in its file, if this process has one: what the program does next
- * may make that impossible. rights.c */
+/* Sees to it that the recording is in its file, with what it says of the process, if this process has
+ * one: what the program does next may make that impossible. rights.c */
 void hooks_place(void);
 
 /* Before the process becomes another user's, whether or not it is recorded: what it is then, and what

@@ -45,13 +45,13 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
 /* HOOK */
 HOOK_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-    return change_mask(libc_real()->pthread_sigmask, how, set, old);
+    return change_mask(LIBC_REAL(pthread_sigmask), how, set, old);
 }
 
 /* HOOK */
 HOOK_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-    return change_mask(libc_real()->sigprocmask, how, set, old);
+    return change_mask(LIBC_REAL(sigprocmask), how, set, old);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -92,7 +92,7 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
         /* A tick that is due swallows a poke, as both have one number. */
         for (;;) {
             struct timespec left = time_until(end_ns);
-            result = libc_real()->sigtimedwait(set, &got, timeout != NULL ? &left : NULL);
+            result = LIBC_REAL(sigtimedwait)(set, &got, timeout != NULL ? &left : NULL);
             bool is_poke = result == session.settings.signo && program_signal_is_poke(&got);
             if (!is_poke && !came_to_nothing(result, &got, before))
                 break;
@@ -116,7 +116,7 @@ HOOK_EXPORT int sigwait(const sigset_t *set, int *signo)
 {
     int result;
     if (!names_ours(set))
-        return libc_real()->sigwait(set, signo);
+        return LIBC_REAL(sigwait)(set, signo);
     do
         result = wait_for_own(set, NULL, NULL);
     while (result < 0 && errno == EINTR);
@@ -129,20 +129,20 @@ HOOK_EXPORT int sigwait(const sigset_t *set, int *signo)
 /* HOOK */
 HOOK_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
-    return names_ours(set) ? wait_for_own(set, info, NULL) : libc_real()->sigwaitinfo(set, info);
+    return names_ours(set) ? wait_for_own(set, info, NULL) : LIBC_REAL(sigwaitinfo)(set, info);
 }
 
 /* HOOK */
 HOOK_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     return names_ours(set) ? wait_for_own(set, info, timeout)
-                           : libc_real()->sigtimedwait(set, info, timeout);
+                           : LIBC_REAL(sigtimedwait)(set, info, timeout);
 }
 
 /* HOOK */
 HOOK_EXPORT int sigpending(sigset_t *set)
 {
-    int result = libc_real()->sigpending(set);
+    int result = LIBC_REAL(sigpending)(set);
     if (result == 0 && hooks_active()) {
         sigdelset(set, session.settings.signo); /* a tick */
         if (mask_believed() && program_signal_is_held())
@@ -155,10 +155,10 @@ HOOK_EXPORT int sigpending(sigset_t *set)
 HOOK_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 {
     if (!names_ours(set))
-        return libc_real()->signalfd(fd, set, flags);
+        return LIBC_REAL(signalfd)(fd, set, flags);
     sigset_t without = *set;
     sigdelset(&without, session.settings.signo);
-    return libc_real()->signalfd(fd, &without, flags);
+    return LIBC_REAL(signalfd)(fd, &without, flags);
 }
 
 /* libc's raise blocks all signals around the call; a tick that comes meanwhile would swallow the
@@ -166,7 +166,7 @@ HOOK_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 HOOK_EXPORT int raise(int signo)
 {
     if (!hooks_active() || !session_is_ours() || signo != session.settings.signo)
-        return libc_real()->raise(signo);
+        return LIBC_REAL(raise)(signo);
     program_signal_raise(mask_believed());
     return 0;
 }
@@ -243,8 +243,8 @@ HOOK_EXPORT int sigsuspend(const sigset_t *mask)
 {
     int result;
     if (!unblocks_ours(mask))
-        return libc_real()->sigsuspend(mask);
-    WAIT_UNBLOCKED(result, 0, libc_real()->sigsuspend(mask));
+        return LIBC_REAL(sigsuspend)(mask);
+    WAIT_UNBLOCKED(result, 0, LIBC_REAL(sigsuspend)(mask));
     return result;
 }
 
@@ -254,9 +254,9 @@ HOOK_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeo
 {
     int result;
     if (!unblocks_ours(mask))
-        return libc_real()->ppoll(fds, n, timeout, mask);
-    WAIT_UNBLOCKED(result, libc_real()->ppoll(fds, n, &no_time, NULL),
-                   libc_real()->ppoll(fds, n, timeout, mask));
+        return LIBC_REAL(ppoll)(fds, n, timeout, mask);
+    WAIT_UNBLOCKED(result, LIBC_REAL(ppoll)(fds, n, &no_time, NULL),
+                   LIBC_REAL(ppoll)(fds, n, timeout, mask));
     return result;
 }
 
@@ -265,7 +265,7 @@ HOOK_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec 
                             const sigset_t *mask, size_t fds_bytes)
 {
     if (fds_bytes / sizeof *fds < n)
-        return libc_real()->ppoll_chk(fds, n, timeout, mask, fds_bytes);
+        return LIBC_REAL(ppoll_chk)(fds, n, timeout, mask, fds_bytes);
     return ppoll(fds, n, timeout, mask);
 }
 
@@ -276,8 +276,8 @@ HOOK_EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *odd, const struc
 {
     int result;
     if (!unblocks_ours(mask))
-        return libc_real()->pselect(n, in, out, odd, timeout, mask);
-    WAIT_UNBLOCKED(result, 0, libc_real()->pselect(n, in, out, odd, timeout, mask));
+        return LIBC_REAL(pselect)(n, in, out, odd, timeout, mask);
+    WAIT_UNBLOCKED(result, 0, LIBC_REAL(pselect)(n, in, out, odd, timeout, mask));
     return result;
 }
 
@@ -288,10 +288,10 @@ HOOK_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int timeo
     int result;
     wait_begin(__builtin_frame_address(0), timeout_ms);
     if (!unblocks_ours(mask))
-        result = libc_real()->epoll_pwait(fd, events, n, timeout_ms, mask);
+        result = LIBC_REAL(epoll_pwait)(fd, events, n, timeout_ms, mask);
     else
-        WAIT_UNBLOCKED(result, libc_real()->epoll_pwait(fd, events, n, 0, NULL),
-                       libc_real()->epoll_pwait(fd, events, n, timeout_ms, mask));
+        WAIT_UNBLOCKED(result, LIBC_REAL(epoll_pwait)(fd, events, n, 0, NULL),
+                       LIBC_REAL(epoll_pwait)(fd, events, n, timeout_ms, mask));
     wait_end();
     return result;
 }
@@ -301,14 +301,14 @@ HOOK_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int n,
                              const struct timespec *timeout, const sigset_t *mask)
 {
     int result;
-    if (libc_real()->epoll_pwait2 == NULL) {
+    if (LIBC_REAL(epoll_pwait2) == NULL) {
         errno = ENOSYS;
         return -1;
     }
     if (!unblocks_ours(mask))
-        return libc_real()->epoll_pwait2(fd, events, n, timeout, mask);
-    WAIT_UNBLOCKED(result, libc_real()->epoll_pwait2(fd, events, n, &no_time, NULL),
-                   libc_real()->epoll_pwait2(fd, events, n, timeout, mask));
+        return LIBC_REAL(epoll_pwait2)(fd, events, n, timeout, mask);
+    WAIT_UNBLOCKED(result, LIBC_REAL(epoll_pwait2)(fd, events, n, &no_time, NULL),
+                   LIBC_REAL(epoll_pwait2)(fd, events, n, timeout, mask));
     return result;
 }
 

@@ -67,7 +67,7 @@ static void on_quick_exit(void *unused)
 HOOK_EXPORT void _exit(int status)
 {
     end_and_report(status);
-    libc_real()->exit_now(status);
+    LIBC_REAL(exit_now)(status);
     __builtin_unreachable();
 }
 
@@ -173,7 +173,7 @@ static void give_signal_back(bool is_silent)
     if (!is_silent)
         program = (struct sigaction){.sa_handler = SIG_IGN};
     if (program.sa_handler == SIG_IGN)
-        libc_real()->sigaction(session.settings.signo, &program, NULL);
+        LIBC_REAL(sigaction)(session.settings.signo, &program, NULL);
     if (mask_believed())
         os_sigmask(SIG_BLOCK, &ours, NULL);
 }
@@ -246,7 +246,7 @@ HOOK_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
     char *const *given;
     EXEC_ENV(given, envp, &kind);
     struct exec_attempt attempt = exec_begin(path, &kind, given);
-    libc_real()->execve(path, argv, given);
+    LIBC_REAL(execve)(path, argv, given);
     return exec_failed(attempt);
 }
 
@@ -266,7 +266,7 @@ HOOK_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]
     char *const *given;
     EXEC_ENV(given, envp, &kind);
     struct exec_attempt attempt = exec_begin(path, &kind, given);
-    libc_real()->execvpe(file, argv, given);
+    LIBC_REAL(execvpe)(file, argv, given);
     return exec_failed(attempt);
 }
 
@@ -288,7 +288,7 @@ HOOK_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
     struct program_kind kind = hooks_kind_of(self);
     EXEC_ENV(given, envp, &kind);
     struct exec_attempt attempt = exec_begin(NULL, &kind, given);
-    libc_real()->fexecve(fd, argv, given);
+    LIBC_REAL(fexecve)(fd, argv, given);
     return exec_failed(attempt);
 }
 
@@ -300,12 +300,12 @@ HOOK_EXPORT int execveat(int fd, const char *path, char *const argv[], char *con
     struct program_kind kind = kind_of_executable(known);
     char *const *given;
     EXEC_ENV(given, envp, &kind);
-    if (libc_real()->execveat == NULL) {
+    if (LIBC_REAL(execveat) == NULL) {
         errno = ENOSYS;
         return -1;
     }
     struct exec_attempt attempt = exec_begin(known, &kind, given);
-    libc_real()->execveat(fd, path, argv, given, flags);
+    LIBC_REAL(execveat)(fd, path, argv, given, flags);
     return exec_failed(attempt);
 }
 
@@ -362,7 +362,7 @@ HOOK_EXPORT int execle(const char *path, const char *argument, ...)
 /* HOOK */
 HOOK_EXPORT int dlclose(void *handle)
 {
-    int result = libc_real()->dlclose(handle);
+    int result = LIBC_REAL(dlclose)(handle);
     modules_unloaded();
     return result;
 }

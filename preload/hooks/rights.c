@@ -14,6 +14,7 @@
 
 #include "hooks/hooks.h"
 #include "process/session.h"
+#include "state/infos.h"
 #include "sys/line.h"
 #include "sys/os.h"
 #include "threads/slots.h"
@@ -24,12 +25,15 @@
 /* HOOK */
 void hooks_place(void)
 {
-    if (likely(__atomic_load_n(&session.recording.state, __ATOMIC_RELAXED) !=
-               RECORDING_IN_MEMORY) ||
-        session_phase() != SESSION_RUNNING || !session_is_ours())
+    if (likely(infos_are_put()) || session_phase() != SESSION_RUNNING || !session_is_ours())
         return;
     int saved_errno = errno;
-    recording_place(&session.recording);
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0;
+    os_sigmask(SIG_BLOCK, &all, &before);
+    if (recording_place(&session.recording) && thread_self != NULL)
+        infos_put(&thread_self->stream);
+    os_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved_errno;
 }
 
@@ -115,7 +119,7 @@ HOOK_EXPORT int setuid(uid_t user)
 {
     hooks_make_others_dir();
     bool is_away = rights_begin(true);
-    int result = libc_real()->setuid(user);
+    int result = LIBC_REAL(setuid)(user);
     rights_end(is_away);
     return result;
 }
@@ -124,7 +128,7 @@ HOOK_EXPORT int setuid(uid_t user)
 HOOK_EXPORT int setgid(gid_t group)
 {
     bool is_away = rights_begin(true);
-    int result = libc_real()->setgid(group);
+    int result = LIBC_REAL(setgid)(group);
     rights_end(is_away);
     return result;
 }
@@ -134,7 +138,7 @@ HOOK_EXPORT int seteuid(uid_t user)
 {
     hooks_make_others_dir();
     bool is_away = rights_begin(true);
-    int result = libc_real()->seteuid(user);
+    int result = LIBC_REAL(seteuid)(user);
     rights_end(is_away);
     return result;
 }
@@ -143,7 +147,7 @@ HOOK_EXPORT int seteuid(uid_t user)
 HOOK_EXPORT int setegid(gid_t group)
 {
     bool is_away = rights_begin(true);
-    int result = libc_real()->setegid(group);
+    int result = LIBC_REAL(setegid)(group);
     rights_end(is_away);
     return result;
 }
@@ -153,7 +157,7 @@ HOOK_EXPORT int setreuid(uid_t real, uid_t effective)
 {
     hooks_make_others_dir();
     bool is_away = rights_begin(true);
-    int result = libc_real()->setreuid(real, effective);
+    int result = LIBC_REAL(setreuid)(real, effective);
     rights_end(is_away);
     return result;
 }
@@ -162,7 +166,7 @@ HOOK_EXPORT int setreuid(uid_t real, uid_t effective)
 HOOK_EXPORT int setregid(gid_t real, gid_t effective)
 {
     bool is_away = rights_begin(true);
-    int result = libc_real()->setregid(real, effective);
+    int result = LIBC_REAL(setregid)(real, effective);
     rights_end(is_away);
     return result;
 }
@@ -172,7 +176,7 @@ HOOK_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
 {
     hooks_make_others_dir();
     bool is_away = rights_begin(true);
-    int result = libc_real()->setresuid(real, effective, saved);
+    int result = LIBC_REAL(setresuid)(real, effective, saved);
     rights_end(is_away);
     return result;
 }
@@ -181,7 +185,7 @@ HOOK_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
 HOOK_EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved)
 {
     bool is_away = rights_begin(true);
-    int result = libc_real()->setresgid(real, effective, saved);
+    int result = LIBC_REAL(setresgid)(real, effective, saved);
     rights_end(is_away);
     return result;
 }
@@ -190,7 +194,7 @@ HOOK_EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved)
 HOOK_EXPORT int setgroups(size_t n, const gid_t *groups)
 {
     bool is_away = rights_begin(true);
-    int result = libc_real()->setgroups(n, groups);
+    int result = LIBC_REAL(setgroups)(n, groups);
     rights_end(is_away);
     return result;
 }
@@ -199,7 +203,7 @@ HOOK_EXPORT int setgroups(size_t n, const gid_t *groups)
 HOOK_EXPORT int initgroups(const char *user, gid_t group)
 {
     bool is_away = rights_begin(true);
-    int result = libc_real()->initgroups(user, group);
+    int result = LIBC_REAL(initgroups)(user, group);
     rights_end(is_away);
     return result;
 }
@@ -208,14 +212,14 @@ HOOK_EXPORT int initgroups(const char *user, gid_t group)
 HOOK_EXPORT int chroot(const char *path)
 {
     hooks_place();
-    return libc_real()->chroot(path);
+    return LIBC_REAL(chroot)(path);
 }
 
 /* HOOK */
 HOOK_EXPORT int unshare(int flags)
 {
     bool is_away = rights_begin((flags & ONE_THREAD_UNSHARE) != 0);
-    int result = libc_real()->unshare(flags);
+    int result = LIBC_REAL(unshare)(flags);
     rights_end(is_away);
     return result;
 }
@@ -224,7 +228,7 @@ HOOK_EXPORT int unshare(int flags)
 HOOK_EXPORT int setns(int fd, int kind)
 {
     bool is_away = rights_begin(kind == 0 || (kind & ONE_THREAD_SETNS) != 0);
-    int result = libc_real()->setns(fd, kind);
+    int result = LIBC_REAL(setns)(fd, kind);
     rights_end(is_away);
     return result;
 }
@@ -233,14 +237,14 @@ HOOK_EXPORT int setns(int fd, int kind)
 HOOK_EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
 {
     hooks_place();
-    return libc_real()->setrlimit(resource, limit);
+    return LIBC_REAL(setrlimit)(resource, limit);
 }
 
 /* The same function on 64-bit machines, under the name that programs with large files use. HOOK */
 HOOK_EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
 {
     hooks_place();
-    return libc_real()->setrlimit64(resource, limit);
+    return LIBC_REAL(setrlimit64)(resource, limit);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -67,7 +67,7 @@ static struct sigaction action_for_kernel(int signo, const struct sigaction *act
 HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct sigaction *old)
 {
     if (!hooks_active() || signo < 1 || signo > 64)
-        return libc_real()->sigaction(signo, action, old);
+        return LIBC_REAL(sigaction)(signo, action, old);
     if (is_ours(signo))
         return answer_ours(action, old);
     uint64_t bit = UINT64_C(1) << (signo - 1);
@@ -79,7 +79,7 @@ HOOK_EXPORT int sigaction(int signo, const struct sigaction *action, struct siga
     bool is_changed = action != NULL && session_is_ours();
     if (is_changed)
         changed = action_for_kernel(signo, action);
-    int result = libc_real()->sigaction(signo, is_changed ? &changed : action, old);
+    int result = LIBC_REAL(sigaction)(signo, is_changed ? &changed : action, old);
     if (result != 0)
         return result;
     if (old != NULL)
@@ -107,12 +107,12 @@ HOOK_EXPORT sighandler_t signal(int signo, sighandler_t handler)
         return old.sa_handler;
     }
     if (!hooks_active() || signo < 1 || signo > 64)
-        return libc_real()->signal(signo, handler);
+        return LIBC_REAL(signal)(signo, handler);
     struct relay_before before = relay_get(signo);
     bool relayed = session_is_ours() && relay_wants(signo, &action);
     if (relayed)
         relay_set(signo, &action);
-    sighandler_t result = libc_real()->signal(signo, relayed ? relay_run_short() : handler);
+    sighandler_t result = LIBC_REAL(signal)(signo, relayed ? relay_run_short() : handler);
     if (toggle_is_ours(&(struct sigaction){.sa_handler = result}))
         return SIG_DFL;
     return result == relay_run_short() && before.handler != NULL ? before.handler : result;
@@ -121,7 +121,7 @@ HOOK_EXPORT sighandler_t signal(int signo, sighandler_t handler)
 /* HOOK */
 HOOK_EXPORT int siginterrupt(int signo, int interrupt)
 {
-    return is_ours(signo) ? 0 : libc_real()->siginterrupt(signo, interrupt);
+    return is_ours(signo) ? 0 : LIBC_REAL(siginterrupt)(signo, interrupt);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

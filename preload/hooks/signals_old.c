@@ -45,7 +45,7 @@ HOOK_EXPORT sighandler_t __sysv_signal(int signo, sighandler_t handler)
 {
     /* For any signal: relay.h has to come between. */
     if (!hooks_active() || handler == SIG_ERR)
-        return libc_real()->sysv_signal(signo, handler);
+        return LIBC_REAL(sysv_signal)(signo, handler);
     return set_handler(signo, handler, (int)((unsigned)SA_RESETHAND | (unsigned)SA_NODEFER));
 }
 
@@ -71,7 +71,7 @@ HOOK_EXPORT sighandler_t ssignal(int signo, sighandler_t handler)
 HOOK_EXPORT int sigignore(int signo)
 {
     if (!is_ours(signo))
-        return libc_real()->sigignore(signo);
+        return LIBC_REAL(sigignore)(signo);
     return set_handler(signo, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
 }
 
@@ -79,7 +79,7 @@ HOOK_EXPORT int sigignore(int signo)
 HOOK_EXPORT int sighold(int signo)
 {
     if (!is_ours(signo))
-        return libc_real()->sighold(signo);
+        return LIBC_REAL(sighold)(signo);
     set_blocked(signo, SIG_BLOCK);
     return 0;
 }
@@ -88,7 +88,7 @@ HOOK_EXPORT int sighold(int signo)
 HOOK_EXPORT int sigrelse(int signo)
 {
     if (!is_ours(signo))
-        return libc_real()->sigrelse(signo);
+        return LIBC_REAL(sigrelse)(signo);
     set_blocked(signo, SIG_UNBLOCK);
     return 0;
 }
@@ -98,7 +98,7 @@ HOOK_EXPORT sighandler_t sigset(int signo, sighandler_t handler)
 {
     struct sigaction now;
     if (!is_ours(signo))
-        return libc_real()->sigset(signo, handler);
+        return LIBC_REAL(sigset)(signo, handler);
     if (handler == SIG_HOLD) {
         if (set_blocked(signo, SIG_BLOCK))
             return SIG_HOLD;

@@ -44,7 +44,7 @@ HOOK_EXPORT int posix_spawn(pid_t *pid, const char *path, const void *actions,
     struct program_kind kind = hooks_kind_of(path);
     char *const *given;
     EXEC_ENV(given, envp, &kind);
-    int error = libc_real()->posix_spawn(pid, path, actions, attributes, argv, given);
+    int error = LIBC_REAL(posix_spawn)(pid, path, actions, attributes, argv, given);
     note_spawned(error, path, hooks_why_missed(&kind, given));
     return error;
 }
@@ -59,7 +59,7 @@ HOOK_EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions,
     struct program_kind kind = hooks_kind_of(path);
     char *const *given;
     EXEC_ENV(given, envp, &kind);
-    int error = libc_real()->posix_spawnp(pid, file, actions, attributes, argv, given);
+    int error = LIBC_REAL(posix_spawnp)(pid, file, actions, attributes, argv, given);
     note_spawned(error, path, hooks_why_missed(&kind, given));
     return error;
 }

@@ -3,7 +3,7 @@
  * Whatever goes wrong here is reported in one line, and the program runs unsampled. In a program
  * that runs with more rights than its caller (AT_SECURE) nothing happens at all.
  *
- * The order matters: what initialises itself on first use (libc_real, the vDSO's clock, the
+ * The order matters: what initialises itself on first use (the vDSO's clock, the
  * unwinder) before the handler that uses it; the handler before the clock; the settings before
  * everything that reads them. */
 #include <errno.h>
@@ -16,17 +16,16 @@
 #include "environment.h"
 #include "hooks/hooks.h"
 #include "process/exec_env.h"
-#include "process/header.h"
 #include "process/report.h"
 #include "process/session.h"
 #include "signals/handler.h"
 #include "signals/program_mask.h"
+#include "state/infos.h"
 #include "sys/line.h"
 #include "sys/os.h"
 #include "sys/tls.h"
 #include "threads/scan.h"
 #include "threads/slots.h"
-#include "unwind/modules.h"
 
 /* SETUP */
 static void say(const char *text)
@@ -107,7 +106,6 @@ static void start(void)
     uint64_t ours;
     uint64_t before = 0;
     struct session_entry entry = session_enter();
-    libc_real();
     line_remember_stderr();
     report_setup();
     tls_setup();
@@ -121,8 +119,6 @@ static void start(void)
     hooks_syscall_setup();
     if (!can_measure())
         return;
-    if (!modules_init())
-        say("out of memory for the table of modules; no function will have a name");
     choose_unwinder();
     if (!thread_end_setup() || !hooks_process_setup()) {
         say("out of thread keys or exit handlers; nothing is sampled");
@@ -165,6 +161,6 @@ void start_once(void)
 /* glibc passes a constructor what main gets. SETUP */
 __attribute__((constructor)) static void on_load(int argc, char **argv)
 {
-    header_set_arguments(argc, argv);
+    infos_set_arguments(argc, argv);
     start_once();
 }

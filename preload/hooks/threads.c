@@ -107,12 +107,12 @@ HOOK_EXPORT int pthread_create(pthread_t *created, const pthread_attr_t *attribu
     sigset_t mask;
     pthread_attr_t larger;
     if (thread == NULL)
-        return libc_real()->pthread_create(created, attributes, start, argument);
+        return LIBC_REAL(pthread_create)(created, attributes, start, argument);
     thread->start = start;
     if (attributes != NULL && pthread_attr_getsigmask_np(attributes, &mask) == 0)
         thread->mask_blocked = sigismember(&mask, session.settings.signo) == 1;
     const pthread_attr_t *given = attributes_for(thread, attributes, &larger);
-    int error = libc_real()->pthread_create(created, given, run_posix, thread);
+    int error = LIBC_REAL(pthread_create)(created, given, run_posix, thread);
     if (error != 0)
         thread_unreserve(thread);
     return error;
@@ -123,9 +123,9 @@ HOOK_EXPORT int thrd_create(thrd_t *created, thrd_start_t start, void *argument)
 {
     struct thread *thread = reserve(argument);
     if (thread == NULL)
-        return libc_real()->thrd_create(created, start, argument);
+        return LIBC_REAL(thrd_create)(created, start, argument);
     thread->start_c11 = start;
-    int error = libc_real()->thrd_create(created, run_c11, thread);
+    int error = LIBC_REAL(thrd_create)(created, run_c11, thread);
     if (error != thrd_success)
         thread_unreserve(thread);
     return error;
@@ -188,7 +188,7 @@ HOOK_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *arg
     va_end(rest);
     if (function != NULL && stack != NULL && hooks_clone_is_fork((unsigned)flags))
         return clone_process(function, stack, flags, argument, parent_tid, child_tid);
-    int tid = libc_real()->clone(function, stack, flags, argument, parent_tid, tls, child_tid);
+    int tid = LIBC_REAL(clone)(function, stack, flags, argument, parent_tid, tls, child_tid);
     if (tid > 0 && ((unsigned)flags & CLONE_THREAD) != 0 && session_phase() == SESSION_RUNNING) {
         int saved_errno = errno;
         scan_cover_new(tid);

@@ -168,9 +168,9 @@ HOOK_EXPORT ssize_t write(int fd, const void *bytes, size_t n_bytes)
     struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
-        return libc_real()->write(fd, bytes, n_bytes);
+        return LIBC_REAL(write)(fd, bytes, n_bytes);
     TRANSFER(result, thread, n_bytes, write_is_whole(fd),
-             libc_real()->write(fd, (const char *)bytes + done, n_bytes - done));
+             LIBC_REAL(write)(fd, (const char *)bytes + done, n_bytes - done));
     return result;
 }
 
@@ -187,10 +187,10 @@ HOOK_EXPORT ssize_t sendto(int fd, const void *bytes, size_t n_bytes, int flags,
     struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
-        return libc_real()->sendto(fd, bytes, n_bytes, flags, to.__sockaddr__, to_bytes);
+        return LIBC_REAL(sendto)(fd, bytes, n_bytes, flags, to.__sockaddr__, to_bytes);
     TRANSFER(result, thread, n_bytes, write_is_whole(fd),
-             libc_real()->sendto(fd, (const char *)bytes + done, n_bytes - done, flags,
-                                 to.__sockaddr__, to_bytes));
+             LIBC_REAL(sendto)(fd, (const char *)bytes + done, n_bytes - done, flags,
+                               to.__sockaddr__, to_bytes));
     return result;
 }
 
@@ -245,9 +245,9 @@ HOOK_EXPORT ssize_t writev(int fd, const struct iovec *buffers, int n_buffers)
 {
     struct thread *thread = thread_self;
     if (thread == NULL)
-        return libc_real()->writev(fd, buffers, n_buffers);
+        return LIBC_REAL(writev)(fd, buffers, n_buffers);
     struct signals then = signals_so_far(thread);
-    ssize_t n = libc_real()->writev(fd, buffers, n_buffers);
+    ssize_t n = LIBC_REAL(writev)(fd, buffers, n_buffers);
     if (likely(n <= 0) || likely(!only_ticks_since(thread, then)) ||
         (size_t)n == bytes_of(buffers, (size_t)n_buffers) || !write_is_whole(fd))
         return n;
@@ -259,9 +259,9 @@ HOOK_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct thread *thread = thread_self;
     if (thread == NULL)
-        return libc_real()->sendmsg(fd, message, flags);
+        return LIBC_REAL(sendmsg)(fd, message, flags);
     struct signals then = signals_so_far(thread);
-    ssize_t n = libc_real()->sendmsg(fd, message, flags);
+    ssize_t n = LIBC_REAL(sendmsg)(fd, message, flags);
     if (likely(n <= 0) || likely(!only_ticks_since(thread, then)) ||
         (size_t)n == bytes_of(message->msg_iov, message->msg_iovlen) || !write_is_whole(fd))
         return n;
@@ -274,9 +274,9 @@ HOOK_EXPORT ssize_t sendfile(int out, int in, off_t *offset, size_t n_bytes)
     struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
-        return libc_real()->sendfile(out, in, offset, n_bytes);
+        return LIBC_REAL(sendfile)(out, in, offset, n_bytes);
     TRANSFER(result, thread, n_bytes, write_is_whole(out),
-             libc_real()->sendfile(out, in, offset, n_bytes - done));
+             LIBC_REAL(sendfile)(out, in, offset, n_bytes - done));
     return result;
 }
 
@@ -294,9 +294,9 @@ HOOK_EXPORT ssize_t read(int fd, void *bytes, size_t n_bytes)
     struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
-        return libc_real()->read(fd, bytes, n_bytes);
+        return LIBC_REAL(read)(fd, bytes, n_bytes);
     TRANSFER(result, thread, n_bytes, read_is_whole(fd),
-             libc_real()->read(fd, (char *)bytes + done, n_bytes - done));
+             LIBC_REAL(read)(fd, (char *)bytes + done, n_bytes - done));
     return result;
 }
 
@@ -304,7 +304,7 @@ HOOK_EXPORT ssize_t read(int fd, void *bytes, size_t n_bytes)
 HOOK_EXPORT ssize_t __read_chk(int fd, void *bytes, size_t n_bytes, size_t size_bytes)
 {
     if (n_bytes > size_bytes)
-        return libc_real()->read_chk(fd, bytes, n_bytes, size_bytes);
+        return LIBC_REAL(read_chk)(fd, bytes, n_bytes, size_bytes);
     return read(fd, bytes, n_bytes);
 }
 
@@ -313,9 +313,9 @@ HOOK_EXPORT ssize_t readv(int fd, const struct iovec *buffers, int n_buffers)
 {
     struct thread *thread = thread_self;
     if (thread == NULL)
-        return libc_real()->readv(fd, buffers, n_buffers);
+        return LIBC_REAL(readv)(fd, buffers, n_buffers);
     struct signals then = signals_so_far(thread);
-    ssize_t n = libc_real()->readv(fd, buffers, n_buffers);
+    ssize_t n = LIBC_REAL(readv)(fd, buffers, n_buffers);
     if (likely(n <= 0) || likely(!only_ticks_since(thread, then)) || !read_is_whole(fd))
         return n;
     return for_each_buffer(fd, buffers, (size_t)n_buffers, (size_t)n, 0, read_one);
@@ -327,9 +327,9 @@ HOOK_EXPORT ssize_t getrandom(void *bytes, size_t n_bytes, unsigned flags)
     struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL)
-        return libc_real()->getrandom(bytes, n_bytes, flags);
+        return LIBC_REAL(getrandom)(bytes, n_bytes, flags);
     TRANSFER(result, thread, n_bytes, true,
-             libc_real()->getrandom((char *)bytes + done, n_bytes - done, flags));
+             LIBC_REAL(getrandom)((char *)bytes + done, n_bytes - done, flags));
     return result;
 }
 
@@ -362,10 +362,10 @@ HOOK_EXPORT ssize_t recvfrom(int fd, void *bytes, size_t n_bytes, int flags, __S
     struct thread *thread = thread_self;
     ssize_t result;
     if (thread == NULL || !waits_for_all(flags))
-        return libc_real()->recvfrom(fd, bytes, n_bytes, flags, from.__sockaddr__, from_bytes);
+        return LIBC_REAL(recvfrom)(fd, bytes, n_bytes, flags, from.__sockaddr__, from_bytes);
     TRANSFER(result, thread, n_bytes, receive_is_whole(fd),
-             libc_real()->recvfrom(fd, (char *)bytes + done, n_bytes - done, flags,
-                                   from.__sockaddr__, from_bytes));
+             LIBC_REAL(recvfrom)(fd, (char *)bytes + done, n_bytes - done, flags, from.__sockaddr__,
+                                 from_bytes));
     return result;
 }
 
@@ -373,7 +373,7 @@ HOOK_EXPORT ssize_t recvfrom(int fd, void *bytes, size_t n_bytes, int flags, __S
 HOOK_EXPORT ssize_t __recv_chk(int fd, void *bytes, size_t n_bytes, size_t size_bytes, int flags)
 {
     if (n_bytes > size_bytes)
-        return libc_real()->recv_chk(fd, bytes, n_bytes, size_bytes, flags);
+        return LIBC_REAL(recv_chk)(fd, bytes, n_bytes, size_bytes, flags);
     return recvfrom(fd, bytes, n_bytes, flags, NULL, NULL);
 }
 
@@ -382,7 +382,7 @@ HOOK_EXPORT ssize_t __recvfrom_chk(int fd, void *bytes, size_t n_bytes, size_t s
                                    int flags, struct sockaddr *from, socklen_t *from_bytes)
 {
     if (n_bytes > size_bytes)
-        return libc_real()->recvfrom_chk(fd, bytes, n_bytes, size_bytes, flags, from, from_bytes);
+        return LIBC_REAL(recvfrom_chk)(fd, bytes, n_bytes, size_bytes, flags, from, from_bytes);
     return recvfrom(fd, bytes, n_bytes, flags, from, from_bytes);
 }
 
@@ -391,9 +391,9 @@ HOOK_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
     struct thread *thread = thread_self;
     if (thread == NULL || !waits_for_all(flags))
-        return libc_real()->recvmsg(fd, message, flags);
+        return LIBC_REAL(recvmsg)(fd, message, flags);
     struct signals then = signals_so_far(thread);
-    ssize_t n = libc_real()->recvmsg(fd, message, flags);
+    ssize_t n = LIBC_REAL(recvmsg)(fd, message, flags);
     /* Descriptors end a receive early, whatever MSG_WAITALL says. */
     if (n <= 0 || message->msg_controllen != 0 || !only_ticks_since(thread, then) ||
         !receive_is_whole(fd))

@@ -33,7 +33,7 @@ void wait_end(void)
 HOOK_EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
     wait_begin(__builtin_frame_address(0), timeout_ms);
-    int result = libc_real()->poll(fds, n, timeout_ms);
+    int result = LIBC_REAL(poll)(fds, n, timeout_ms);
     wait_end();
     return result;
 }
@@ -42,7 +42,7 @@ HOOK_EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 HOOK_EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t fds_bytes)
 {
     if (fds_bytes / sizeof *fds < n)
-        return libc_real()->poll_chk(fds, n, timeout_ms, fds_bytes);
+        return LIBC_REAL(poll_chk)(fds, n, timeout_ms, fds_bytes);
     return poll(fds, n, timeout_ms);
 }
 
@@ -50,7 +50,7 @@ HOOK_EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t 
 HOOK_EXPORT int epoll_wait(int fd, struct epoll_event *events, int n, int timeout_ms)
 {
     wait_begin(__builtin_frame_address(0), timeout_ms);
-    int result = libc_real()->epoll_wait(fd, events, n, timeout_ms);
+    int result = LIBC_REAL(epoll_wait)(fd, events, n, timeout_ms);
     wait_end();
     return result;
 }

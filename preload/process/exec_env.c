@@ -69,7 +69,9 @@ void exec_env_setup(const char *library_path)
 /* The place of the variable of the same name, or NULL. HOOK */
 static char *const *same_name(char *const envp[], const char *variable)
 {
-    size_t length = strcspn(variable, "=") + 1;
+    size_t length = 1;
+    while (variable[length - 1] != '\0' && variable[length - 1] != '=')
+        length++;
     for (; envp != NULL && *envp != NULL; envp++)
         if (strncmp(*envp, variable, length) == 0)
             return envp;

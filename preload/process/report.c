@@ -1,8 +1,8 @@
 /* report.c - see report.h. */
 #include "process/report.h"
 
-#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,25 +12,33 @@
 #include "record/recording.h"
 #include "state/paths.h"
 #include "state/run.h"
+#include "sys/keep.h"
 #include "sys/line.h"
 #include "sys/os.h"
 
-static char library_path[RECORDING_PATH_MAX]; /* absolute; written in SETUP */
+static const char *library_path = ""; /* absolute; written in SETUP */
+
+/* The path by which it was loaded, below the folder it was loaded in if it is relative. SETUP */
+static const char *make_absolute(const char *path)
+{
+    char bytes[RECORDING_PATH_MAX], folder[RECORDING_PATH_MAX];
+    struct line line;
+    if (path[0] == '/' || os_call(SYS_getcwd, folder, sizeof folder) <= 0)
+        return path;
+    line_init(&line, bytes, sizeof bytes);
+    line_add(&line, folder);
+    line_add(&line, "/");
+    line_add(&line, path);
+    const char *absolute = line.cut ? NULL : keep_text(bytes);
+    return absolute != NULL ? absolute : path;
+}
 
 /* SETUP */
 void report_setup(void)
 {
-    Dl_info info;
-    struct line line;
-    char folder[RECORDING_PATH_MAX];
-    line_init(&line, library_path, sizeof library_path);
-    if (dladdr((void *)&library_path, &info) == 0 || info.dli_fname == NULL)
-        return;
-    if (info.dli_fname[0] != '/' && os_call(SYS_getcwd, folder, sizeof folder) > 0) {
-        line_add(&line, folder);
-        line_add(&line, "/");
-    }
-    line_add(&line, info.dli_fname);
+    struct dl_find_object own;
+    if (_dl_find_object(&library_path, &own) == 0)
+        library_path = make_absolute(own.dlfo_link_map->l_name);
 }
 
 /* SETUP */

@@ -14,6 +14,7 @@
 #include "process/unwaited.h"
 #include "signals/handler.h"
 #include "signals/program_mask.h"
+#include "state/infos.h"
 #include "state/paths.h"
 #include "sys/line.h"
 #include "sys/os.h"
@@ -27,9 +28,6 @@
 #define NAME_ATTEMPTS 1000u
 #define DRAIN_NS UINT64_C(200000000) /* how long an ending process waits for handlers that run */
 #define OTHERS_NS UINT64_C(100000)   /* CPU time of other threads that is worth a look */
-
-/* One caller at a time. */
-static char path[RECORDING_PATH_MAX];
 
 /* By the effective user, where the kernel can tell (Linux 5.8). SETUP, HOOK */
 static bool can_write_to(const char *folder)
@@ -60,6 +58,7 @@ static bool choose_folder(void)
  * Whether the folder can be written to is asked now, when it can still be reported. SETUP, HOOK */
 static bool begin_in_folder(const struct capture_header *header)
 {
+    char path[RECORDING_PATH_MAX];
     struct line prefix;
     if (!choose_folder())
         return false;
@@ -76,7 +75,7 @@ static bool begin_in_folder(const struct capture_header *header)
 /* Next to the output, under the first name that is free. SETUP, HOOK */
 static bool open_beside_output(const struct capture_header *header)
 {
-    static char wanted[RECORDING_PATH_MAX];
+    static char wanted[RECORDING_PATH_MAX], path[RECORDING_PATH_MAX]; /* one caller at a time */
     struct line line, output, recording;
     line_init(&line, wanted, sizeof wanted);
     paths_add_output(&line, session.settings.output);
@@ -104,7 +103,8 @@ static void say_not_created(int error)
         return; /* a program that gave up rights or its root may fork for ever */
     line_init(&line, bytes, sizeof bytes);
     line_add(&line, "cannot create the recording ");
-    line_add(&line, session.settings.recording_dir != NULL ? session.settings.recording_dir : path);
+    line_add(&line, session.settings.recording_dir != NULL ? session.settings.recording_dir
+                                                           : session.recording.path);
     line_add(&line, ": ");
     line_add(&line, strerror(error));
     line_add(&line, "; nothing is sampled");
@@ -157,7 +157,7 @@ bool session_begin(const struct session_entry *entry)
         recording_abandon(&session.recording);
         return false;
     }
-    header_put_infos(&thread->stream);
+    infos_begin(&thread->stream);
     control_begin();
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
     scan_start();
@@ -203,6 +203,7 @@ static void write_end(enum capture_end end, int status)
 /* HOOK, EXIT */
 bool session_append_brief(void)
 {
+    char path[RECORDING_PATH_MAX];
     struct line line;
     if (session.settings.recording_dir == NULL)
         return false;
@@ -263,8 +264,10 @@ bool session_end(int status)
     if (thread_self != NULL)
         thread_self->is_held_back = (before & ours) != 0;
     note_lost_signal();
-    if (thread_self != NULL)
+    if (thread_self != NULL) {
         unwaited_note(&thread_self->stream);
+        infos_end(&thread_self->stream);
+    }
     uint64_t give_up_ns = os_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
     for (struct thread *t = thread_slots(); t != NULL; t = t->next_slot)
         if (thread_handler_is_done(t, give_up_ns))
@@ -301,8 +304,10 @@ void session_pause_for_exec(void)
                 thread_settle(t, t == thread_self);
             thread_release(t);
         }
-    if (thread_self != NULL)
+    if (thread_self != NULL) {
+        infos_end(&thread_self->stream);
         thread_count_own(thread_self, cpu_ns);
+    }
     os_sigmask(SIG_SETMASK, &before, NULL);
     write_end(CAPTURE_EXEC, -1);
 }

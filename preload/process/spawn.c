@@ -111,7 +111,7 @@ int spawn_and_wait(const char *path, const char *const *argv)
         .path = path, .argv = argv, .environment = environment, .silent = !line_stderr_is_same()};
     os_sigmask(SIG_SETMASK, &all, &saved); /* none of the program's handlers runs in the child */
     pid_t pid =
-        libc_real()->clone(run_child, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK, &job);
+        LIBC_REAL(clone)(run_child, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK, &job);
     os_sigmask(SIG_SETMASK, &saved, NULL);
     int status = pid > 0 ? wait_for(pid) : -1;
     os_unmap(stack, CHILD_STACK_BYTES);

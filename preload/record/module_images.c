@@ -335,8 +335,8 @@ SIGNAL_SAFE static bool has_same_root(const struct recording *recording)
 void module_images_put(struct stream *stream)
 {
     uint64_t n_bytes = 0;
-    if (stream->chunk == NULL || __atomic_exchange_n(&is_begun, true, __ATOMIC_ACQ_REL) ||
-        !has_same_root(stream->recording))
+    if (stream->chunk == NULL || modules_count() == 0 ||
+        __atomic_exchange_n(&is_begun, true, __ATOMIC_ACQ_REL) || !has_same_root(stream->recording))
         return;
     for (uint32_t id = 1; id <= modules_count() && n_bytes < ALL_MAX_BYTES; id++) {
         const struct module *module = modules_get(id);

@@ -119,6 +119,7 @@ bool recording_open(struct recording *recording, const char *path,
     }
     struct capture_header *made = header_make(header, CAPTURE_HEADER_BYTES);
     memcpy(recording->path, path, strlen(path) + 1);
+    recording->fd = -1;
     if (made == NULL)
         return false;
     if (!file_make(recording, made, CAPTURE_HEADER_BYTES)) {

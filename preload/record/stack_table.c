@@ -68,16 +68,10 @@ SIGNAL_SAFE static inline uint32_t bucket_of(const struct stack_table *table, ui
 }
 
 /* any context */
-bool stack_table_init(struct stack_table *table, uint32_t max_nodes)
+void stack_table_init(struct stack_table *table, uint32_t max_nodes)
 {
     *table = (struct stack_table){
         .max_nodes = max_nodes, .last_number = STACK_TABLE_LAST_NUMBER, .n_buckets = 1};
-    table->nodes[0] = os_map(FIRST * sizeof(struct stack_node));
-    table->buckets[0] = os_map(FIRST * sizeof(uint32_t));
-    if (table->nodes[0] != NULL && table->buckets[0] != NULL)
-        return true;
-    stack_table_deinit(table);
-    return false;
 }
 
 /* any context */
@@ -96,6 +90,8 @@ void stack_table_deinit(struct stack_table *table)
 uint32_t stack_table_find(const struct stack_table *table, uint32_t parent, uint32_t place,
                           uint64_t offset)
 {
+    if (unlikely(table->n_nodes == 0))
+        return 0;
     uint32_t index = *bucket_at(table, bucket_of(table, hash_of(parent, place, offset)));
     while (index != 0) {
         const struct stack_node *node = node_at(table, index);
@@ -115,7 +111,9 @@ SIGNAL_SAFE static bool has_room(struct stack_table *table)
         return false;
     if (table->nodes[segment] == NULL)
         table->nodes[segment] = os_map(segment_length(segment) * sizeof(struct stack_node));
-    return table->nodes[segment] != NULL;
+    if (unlikely(table->buckets[0] == NULL))
+        table->buckets[0] = os_map(FIRST * sizeof(uint32_t));
+    return table->nodes[segment] != NULL && table->buckets[0] != NULL;
 }
 
 /* Memory stays for those to come; buckets are emptied as they are made again. SIGNAL */
@@ -132,8 +130,11 @@ bool stack_table_reserve(struct stack_table *table)
 {
     if (table->n_forgotten + table->n_nodes >= table->last_number)
         return false;
-    if (!has_room(table))
-        forget_all(table);
+    if (has_room(table))
+        return true;
+    if (table->n_nodes == 0)
+        return false;
+    forget_all(table);
     return true;
 }
 

@@ -10,9 +10,9 @@
  *            may be the parent of a new node. A stack that comes again is added again, so a
  *            program of ever new stacks (deep recursion) costs room in the recording, not in the
  *            program, and none of its stacks is cut.
- * Its end    a number is 32 bits: at last_number, reserve returns false, and add must not be called
- *            (it cannot fail).
- * Memory     private mappings made by init and reserve and, for buckets, by add; add does without
+ * Its end    a number is 32 bits: at last_number, and without memory for the first node, reserve
+ *            returns false, and add must not be called (it cannot fail).
+ * Memory     private mappings made by reserve and, for buckets, by add; add does without
  *            them where there is no memory, and chains get longer. deinit returns all of it.
  * Context    init and deinit: any. The rest: SIGNAL, by the owner of the stream only. */
 #ifndef SAMPLER_STACK_TABLE_H
@@ -47,8 +47,8 @@ struct stack_table {
     uint32_t *buckets[STACK_TABLE_SEGMENTS];
 };
 
-/* False when there is no memory for the first segments. max_nodes > 0 */
-SIGNAL_SAFE bool stack_table_init(struct stack_table *table, uint32_t max_nodes);
+/* max_nodes > 0 */
+SIGNAL_SAFE void stack_table_init(struct stack_table *table, uint32_t max_nodes);
 SIGNAL_SAFE void stack_table_deinit(struct stack_table *table);
 
 /* The node's number, 0 when it is not in the table. */

@@ -255,7 +255,7 @@ static bool install(struct sigaction *before)
     if (__atomic_load_n(&is_on_altstack, __ATOMIC_RELAXED))
         ours.sa_flags |= SA_ONSTACK;
     sigfillset(&ours.sa_mask);
-    return libc_real()->sigaction(session.settings.signo, &ours, before) == 0;
+    return LIBC_REAL(sigaction)(session.settings.signo, &ours, before) == 0;
 }
 
 /* SETUP */
@@ -274,14 +274,14 @@ void handler_remove(void)
 {
     struct sigaction before;
     program_signal_get(&before);
-    libc_real()->sigaction(session.settings.signo, &before, NULL);
+    LIBC_REAL(sigaction)(session.settings.signo, &before, NULL);
 }
 
 /* EXIT */
 bool handler_is_in_place(void)
 {
     struct sigaction now;
-    return libc_real()->sigaction(session.settings.signo, NULL, &now) != 0 ||
+    return LIBC_REAL(sigaction)(session.settings.signo, NULL, &now) != 0 ||
            now.sa_sigaction == on_signal;
 }
 

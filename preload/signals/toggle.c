@@ -60,7 +60,7 @@ static void install(int more_flags)
     ours.sa_sigaction = on_toggle;
     ours.sa_flags = SA_SIGINFO | SA_RESTART | more_flags;
     sigfillset(&ours.sa_mask);
-    libc_real()->sigaction(session.settings.toggle_signo, &ours, NULL);
+    LIBC_REAL(sigaction)(session.settings.toggle_signo, &ours, NULL);
 }
 
 /* SETUP */
@@ -75,7 +75,7 @@ void toggle_leave_altstack(void)
 {
     struct sigaction current;
     if (session.settings.toggle_signo != 0 &&
-        libc_real()->sigaction(session.settings.toggle_signo, NULL, &current) == 0 &&
+        LIBC_REAL(sigaction)(session.settings.toggle_signo, NULL, &current) == 0 &&
         toggle_is_ours(&current))
         install(0);
 }

@@ -3,7 +3,7 @@
 
 #include "sys/os.h"
 
-struct session session = {.recording.fd = -1};
+struct session session;
 
 /* any context */
 bool session_is_ours(void)

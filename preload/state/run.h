@@ -25,15 +25,16 @@ enum session_phase {
     SESSION_ENDED    /* ticks are ignored for good; memory stays for late ones                 */
 };
 
+/* What each process writes to comes before the paths, most of which is left alone. */
 struct session {
     struct settings settings; /* constant after SETUP                                        */
-    struct recording recording;
     uint32_t phase;     /* enum session_phase; atomic, sequentially consistent               */
     uint32_t is_off;    /* sampling is stopped (threads/control.h); atomic, as phase         */
     pid_t pid;          /* of the process that is recorded                                   */
     bool is_fork_child; /* began in a forked child                                           */
     uint32_t n_streams; /* given out so far; atomic                                          */
     uint64_t n_samples; /* of all threads; atomic                                            */
+    struct recording recording;
     char output[RECORDING_PATH_MAX]; /* where the profile goes, absolute; "" under sampler-run */
 };
 

@@ -253,7 +253,7 @@ void settings_read(struct settings *settings)
     read_event(settings);
 }
 
-/* any context but SIGNAL */
+/* any context */
 const char *settings_unwinder_name(enum unwind_engine engine)
 {
     for (const struct word *w = unwinder_words; w->word != NULL; w++)

@@ -50,7 +50,7 @@ struct settings {
 
 void settings_read(struct settings *settings);
 
-/* The name of an engine, as SAMPLER_UNWINDER has it. */
-const char *settings_unwinder_name(enum unwind_engine engine);
+/* The name of an engine, as SAMPLER_UNWINDER has it. any context */
+SIGNAL_SAFE const char *settings_unwinder_name(enum unwind_engine engine);
 
 #endif

@@ -15,11 +15,12 @@
 #define N_WORDS (FDS_MAX / WORD_BITS)
 
 /* One bit for each number; set and cleared atomically by whoever opens or closes, read by the close
- * hooks. Relaxed: a thread that closes numbers it was never given has no order to rely on. */
-static uint64_t ours[N_WORDS];
-
-/* The same, but never cleared. */
-static uint64_t once_ours[N_WORDS];
+ * hooks. Relaxed: a thread that closes numbers it was never given has no order to rely on. Side by
+ * side, as most processes touch one word of each. */
+static struct word {
+    uint64_t ours;
+    uint64_t once_ours; /* never cleared */
+} words[N_WORDS];
 
 /* A number above all words with a bit set; only grows. Spares the hooks a look at the table. */
 static int above_all;
@@ -29,7 +30,7 @@ bool fds_is_ours(int fd)
 {
     if (fd < 0 || fd >= __atomic_load_n(&above_all, __ATOMIC_RELAXED))
         return false;
-    uint64_t word = __atomic_load_n(&ours[fd / WORD_BITS], __ATOMIC_RELAXED);
+    uint64_t word = __atomic_load_n(&words[fd / WORD_BITS].ours, __ATOMIC_RELAXED);
     return (word >> (fd % WORD_BITS) & 1) != 0;
 }
 
@@ -37,9 +38,9 @@ bool fds_is_ours(int fd)
 bool fds_was_ours(int fd)
 {
     return fd >= FDS_MAX ||
-           (fd >= 0 &&
-            (__atomic_load_n(&once_ours[fd / WORD_BITS], __ATOMIC_RELAXED) >> (fd % WORD_BITS) &
-             1) != 0);
+           (fd >= 0 && (__atomic_load_n(&words[fd / WORD_BITS].once_ours, __ATOMIC_RELAXED) >>
+                            (fd % WORD_BITS) &
+                        1) != 0);
 }
 
 /* any context */
@@ -47,7 +48,8 @@ int fds_next(int fd)
 {
     int end = __atomic_load_n(&above_all, __ATOMIC_RELAXED);
     for (fd = fd < 0 ? 0 : fd; fd < end; fd++) {
-        if (fd % WORD_BITS == 0 && __atomic_load_n(&ours[fd / WORD_BITS], __ATOMIC_RELAXED) == 0)
+        if (fd % WORD_BITS == 0 &&
+            __atomic_load_n(&words[fd / WORD_BITS].ours, __ATOMIC_RELAXED) == 0)
             fd += WORD_BITS - 1;
         else if (fds_is_ours(fd))
             return fd;
@@ -59,7 +61,7 @@ int fds_next(int fd)
 void fds_forget(int fd)
 {
     if (fd >= 0 && fd < FDS_MAX)
-        __atomic_and_fetch(&ours[fd / WORD_BITS], ~(UINT64_C(1) << (fd % WORD_BITS)),
+        __atomic_and_fetch(&words[fd / WORD_BITS].ours, ~(UINT64_C(1) << (fd % WORD_BITS)),
                            __ATOMIC_RELAXED);
 }
 
@@ -68,8 +70,9 @@ SIGNAL_SAFE static void fds_remember(int fd)
 {
     if (fd >= FDS_MAX)
         return;
-    __atomic_or_fetch(&ours[fd / WORD_BITS], UINT64_C(1) << (fd % WORD_BITS), __ATOMIC_RELAXED);
-    __atomic_or_fetch(&once_ours[fd / WORD_BITS], UINT64_C(1) << (fd % WORD_BITS),
+    __atomic_or_fetch(&words[fd / WORD_BITS].ours, UINT64_C(1) << (fd % WORD_BITS),
+                      __ATOMIC_RELAXED);
+    __atomic_or_fetch(&words[fd / WORD_BITS].once_ours, UINT64_C(1) << (fd % WORD_BITS),
                       __ATOMIC_RELAXED);
     int end = (fd / WORD_BITS + 1) * WORD_BITS,
         seen = __atomic_load_n(&above_all, __ATOMIC_RELAXED);

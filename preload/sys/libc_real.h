@@ -1,11 +1,12 @@
 /* libc_real.h - the libc functions that our hooks stand in front of.
  *
- * A hook calls the function it replaces through this table. Each is looked up by dlsym(RTLD_NEXT),
- * so the next one in line may be another preloaded library's. NULL where this libc has no such
- * function.
+ *   LIBC_REAL(close)(fd)   calls the function that the hook `close` replaces
  *
- * Context    SETUP, HOOK, EXIT. The first call looks up all of them: constructors of other
- *            libraries may call hooks before ours has run. Not in the handler: dlsym may lock. */
+ * Each is looked up when it is first asked for (next_symbol.h), as most programs come to few of the
+ * hooks; so the next one in line may be another preloaded library's. NULL where this libc has no
+ * such function.
+ *
+ * Context    SETUP, HOOK, EXIT. */
 #ifndef SAMPLER_LIBC_REAL_H
 #define SAMPLER_LIBC_REAL_H
 
@@ -13,6 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -23,6 +25,7 @@
 
 #include "sys/context.h"
 
+/* Never made: its members are the types of the functions, and their order. */
 struct libc_real {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int (*thrd_create)(thrd_t *, thrd_start_t, void *);
@@ -102,6 +105,24 @@ struct libc_real {
     int (*setrlimit64)(__rlimit_resource_t, const struct rlimit64 *);
 };
 
-const struct libc_real *libc_real(void);
+typedef void libc_function(void);
+
+#define LIBC_REAL_INDEX(member) (offsetof(struct libc_real, member) / sizeof(libc_function *))
+#define LIBC_REAL_MAX (sizeof(struct libc_real) / sizeof(libc_function *))
+
+/* In the order of struct libc_real. Whoever finds a NULL looks the function up; all of them write
+ * the same address. */
+extern libc_function *libc_real_functions[LIBC_REAL_MAX];
+
+libc_function *libc_real_find(size_t index);
+
+static inline libc_function *libc_real_get(size_t index)
+{
+    libc_function *function = __atomic_load_n(&libc_real_functions[index], __ATOMIC_RELAXED);
+    return likely(function != NULL) ? function : libc_real_find(index);
+}
+
+#define LIBC_REAL(member)                                                                          \
+    ((__typeof__(((struct libc_real *)0)->member))libc_real_get(LIBC_REAL_INDEX(member)))
 
 #endif

@@ -21,6 +21,9 @@ static struct thread *by_pointer[1u << POINTER_BITS];
 /* Set once each, by compare-and-swap; never removed. */
 static struct entry *pages[N_PAGES];
 
+static struct entry first;
+static pid_t first_tid; /* atomic; 0 = none yet */
+
 /* any context */
 SIGNAL_SAFE static inline struct thread **pointer_place(uint64_t pointer)
 {
@@ -43,7 +46,10 @@ void thread_note_pointer(uint64_t pointer, struct thread *thread)
 SIGNAL_SAFE static struct entry *entry_of(pid_t tid)
 {
     uint32_t page = (uint32_t)tid >> PAGE_BITS;
-    if (page >= N_PAGES)
+    pid_t of_first = __atomic_load_n(&first_tid, __ATOMIC_ACQUIRE);
+    if (tid == of_first)
+        return &first;
+    if (of_first == 0 || page >= N_PAGES)
         return NULL;
     struct entry *entries = __atomic_load_n(&pages[page], __ATOMIC_ACQUIRE);
     return entries != NULL ? &entries[(uint32_t)tid % (1u << PAGE_BITS)] : NULL;
@@ -78,14 +84,32 @@ SIGNAL_SAFE static bool page_make(pid_t tid)
     return true;
 }
 
+/* NULL without memory for its page. any context */
+SIGNAL_SAFE static struct entry *entry_make(pid_t tid)
+{
+    pid_t nobody = 0;
+    if (__atomic_load_n(&first_tid, __ATOMIC_RELAXED) == 0)
+        __atomic_compare_exchange_n(&first_tid, &nobody, tid, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED);
+    struct entry *entry = entry_of(tid);
+    return entry != NULL || !page_make(tid) ? entry : entry_of(tid);
+}
+
 /* any context */
 bool thread_note_tid(pid_t tid, struct thread *thread, uint64_t gone_cpu_ns)
 {
     bool is_nothing = thread == NULL && gone_cpu_ns == THREAD_NOT_GONE;
-    if (entry_of(tid) == NULL && (is_nothing || !page_make(tid)))
+    struct entry *entry = is_nothing ? entry_of(tid) : entry_make(tid);
+    if (entry == NULL)
         return thread == NULL;
-    struct entry *entry = entry_of(tid);
     __atomic_store_n(&entry->gone_cpu_ns, gone_cpu_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&entry->thread, thread, __ATOMIC_SEQ_CST);
     return true;
+}
+
+/* HOOK: a forked child, alone */
+void thread_note_none(void)
+{
+    first = (struct entry){NULL, THREAD_NOT_GONE};
+    first_tid = 0;
 }

@@ -2,7 +2,8 @@
  *
  *   by pointer  the thread pointer of a thread whose storage is libc's own: a small cache, one load
  *               and one comparison; what it does not know must be looked up by id
- *   by id       pages of 1024 thread ids each, made as needed: an entry for every id there can be
+ *   by id       pages of 1024 thread ids each, made as needed: an entry for every id there can be;
+ *               that of the first thread is elsewhere, as most processes have no other
  *
  * An id's entry also remembers a thread that we gave up while the kernel still lists it, so that a
  * scan (scan.h) does not take it for a new one: by the CPU time it had used, since another thread
@@ -11,7 +12,7 @@
  * Owner      an id's entry is written by the thread itself, or by whoever begins or reaps it from
  *            outside, one at a time. Pages are never freed.
  * When full  without memory for a page a thread is not found by its id.
- * Context    any. */
+ * Context    any; thread_note_none: HOOK, a forked child, alone. */
 #ifndef SAMPLER_THREAD_FIND_H
 #define SAMPLER_THREAD_FIND_H
 
@@ -41,5 +42,8 @@ SIGNAL_SAFE uint64_t thread_gone_cpu_ns(pid_t tid);
 /* Notes the slot of `tid`, or (NULL) that it has none and what its last thread had used. False
  * without memory for the page: thread_of_tid will not find it. */
 SIGNAL_SAFE bool thread_note_tid(pid_t tid, struct thread *thread, uint64_t gone_cpu_ns);
+
+/* In a forked child, once none of its parent's threads is noted: the next one needs no page. */
+void thread_note_none(void);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "state/infos.h"
 #include "state/run.h"
 #include "sys/os.h"
 #include "threads/children.h"
@@ -127,6 +128,7 @@ SIGNAL_SAFE static enum add_result stack_node(struct thread *thread,
 bool sample_locate(struct thread *thread, const void *context)
 {
     const struct unwind_frame *frames;
+    infos_put(&thread->stream);
     struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
     if (stack_node(thread, frames, &result) == ADD_NO_ROOM)
         return false;
@@ -187,6 +189,7 @@ void sample_take(struct thread *thread, const void *context, uint64_t time_ns, u
         lose(CAPTURE_LOST_DISK, steps);
         return;
     }
+    infos_put(&thread->stream);
     struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
     enum add_result added = stack_node(thread, frames, &result);
     steps = steps_on_time(thread, context, steps);

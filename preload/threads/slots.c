@@ -11,7 +11,7 @@
 #include "sys/os.h"
 #include "threads/find.h"
 #include "threads/wall_state.h"
-#include "unwind/unwind.h"
+#include "unwind/thread.h"
 
 __thread struct thread *thread_self;
 struct thread_counts thread_counts;
@@ -56,33 +56,26 @@ SIGNAL_SAFE static void count(uint32_t *counter, int n)
     __atomic_add_fetch(counter, (uint32_t)n, __ATOMIC_SEQ_CST);
 }
 
-/* A slot's lasting parts. The unwinder's block comes last, as it cannot be given back. any
- * context */
-SIGNAL_SAFE static bool parts_make(struct thread *thread)
-{
-    if (session.settings.measure == SETTINGS_WALL) {
-        thread->wall = wall_create();
-        if (thread->wall == NULL)
-            return false;
-    }
-    if (!stack_table_init(&thread->stacks, session.settings.max_nodes))
-        return false;
-    thread->unwind = unwind_thread_create();
-    return thread->unwind != NULL;
-}
+struct slot {
+    struct thread thread;
+    struct unwind_thread unwind;
+};
 
 /* any context */
 SIGNAL_SAFE static struct thread *slot_make(void)
 {
-    struct thread *thread = os_map(sizeof *thread);
-    if (thread == NULL)
+    struct slot *slot = os_map(sizeof *slot);
+    if (slot == NULL)
         return NULL;
-    if (!parts_make(thread)) {
-        stack_table_deinit(&thread->stacks);
-        wall_destroy(thread->wall);
-        os_unmap(thread, sizeof *thread);
+    struct thread *thread = &slot->thread;
+    if (session.settings.measure == SETTINGS_WALL)
+        thread->wall = wall_create();
+    if (session.settings.measure == SETTINGS_WALL && thread->wall == NULL) {
+        os_unmap(slot, sizeof *slot);
         return NULL;
     }
+    thread->unwind = &slot->unwind;
+    stack_table_init(&thread->stacks, session.settings.max_nodes);
     stream_init(&thread->stream, &session.recording,
                 __atomic_fetch_add(&session.n_streams, 1, __ATOMIC_RELAXED));
     clock_init(&thread->clock);
@@ -213,12 +206,12 @@ void thread_registry_restart(void)
         t->state = THREAD_FREE;
         t->in_handler = 0;
         t->n_samples = 0;
-        if (!stack_table_init(&t->stacks, session.settings.max_nodes))
-            continue; /* the slot is out of use */
+        stack_table_init(&t->stacks, session.settings.max_nodes);
         stream_init(&t->stream, &session.recording, session.n_streams++);
         t->next_free = free_slots;
         free_slots = t;
     }
+    thread_note_none();
     thread_counts = (struct thread_counts){0};
     thread_self = NULL;
 }

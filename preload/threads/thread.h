@@ -112,18 +112,18 @@ struct thread {
     struct thread_label label;
     char name[16]; /* as in the recording */
 
-    /* Its last stack. */
-    uint32_t last_node; /* 0 = none */
-    uint32_t last_cut;
-    uint32_t n_path;                  /* valid entries in path */
-    uint32_t path[UNWIND_MAX_FRAMES]; /* its nodes, outermost first */
-
     /* Its beginning and end, by the hooks. */
     void *(*start)(void *); /* of a thread being created, and its argument */
     int (*start_c11)(void *);
     void *argument;
     bool has_small_stack;       /* in memory of the program's: its handler gets another one */
     uint32_t destructor_rounds; /* seen by the key's destructor */
+
+    /* Its last stack. */
+    uint32_t last_node; /* 0 = none */
+    uint32_t last_cut;
+    uint32_t n_path;                  /* valid entries in path */
+    uint32_t path[UNWIND_MAX_FRAMES]; /* its nodes, outermost first */
 };
 
 /* A signal of ours has come to the thread, and may have interrupted a call of the program. By the

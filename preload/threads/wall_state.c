@@ -11,13 +11,6 @@ struct wall *wall_create(void)
 }
 
 /* any context */
-void wall_destroy(struct wall *wall)
-{
-    if (wall != NULL)
-        os_unmap(wall, sizeof *wall);
-}
-
-/* any context */
 void wall_reset(struct wall *wall, uint64_t cpu_ns)
 {
     uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);

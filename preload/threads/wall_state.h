@@ -54,7 +54,6 @@ struct wall {
 };
 
 SIGNAL_SAFE struct wall *wall_create(void); /* NULL without memory */
-SIGNAL_SAFE void wall_destroy(struct wall *wall);
 
 /* A thread begins, or sampling resumes, with cpu_ns of CPU time; nothing is known of where it
  * stands. */

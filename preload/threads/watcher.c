@@ -412,7 +412,7 @@ bool watcher_start(void)
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, WATCHER_STACK_BYTES);
-    int error = libc_real()->pthread_create(&thread, &attributes, watch, NULL);
+    int error = LIBC_REAL(pthread_create)(&thread, &attributes, watch, NULL);
     pthread_attr_destroy(&attributes);
     if (error == 0) {
         watcher_pid = os_getpid();

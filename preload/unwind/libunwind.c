@@ -47,7 +47,7 @@ bool unwind_libunwind_init(const char **why)
                  symbol_find(library, TEXT(UNW_OBJ(get_reg)), &cursor_get) &&
                  symbol_find(library, TEXT(UNW_OBJ(is_signal_frame)), &cursor_is_signal);
     if (!found) {
-        libc_real()->dlclose(library);
+        LIBC_REAL(dlclose)(library);
         *why = "libunwind.so.8 lacks a function we need (1.3 or newer)";
     }
     return found;

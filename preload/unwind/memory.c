@@ -140,14 +140,6 @@ void memory_enter(struct unwind_memory *memory, uint64_t sp)
     memory_set_plain(memory, low, memory->stack_end);
 }
 
-void memory_init(void)
-{
-    uint64_t word = 1;
-    uint64_t copy = 0;
-    if (!memory_copy(&copy, (uint64_t)&word, sizeof word) || copy != word)
-        atomic_store_explicit(&copy_refused, true, memory_order_relaxed);
-}
-
 /* Whether `sp` is on the stack the process started on. After fork in a thread the only thread has
  * the process's id, but still its own stack: so ask the address, not the id. */
 static bool sp_is_on_main_stack(uint64_t sp, uint64_t main_end)

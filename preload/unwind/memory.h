@@ -13,7 +13,7 @@
  * deepest page seen readable so far, and moves downward when a sample finds the stack pointer below
  * it and every page in between readable; so a guard page ends it.
  *
- * Context    memory_init: SETUP. memory_bind: HOOK or SETUP, by the thread itself.
+ * Context    memory_bind: HOOK or SETUP, by the thread itself.
  *            memory_bind_other: any. The rest: SIGNAL, by the thread that owns it; memory_copy
  *            needs no owner. */
 #ifndef SAMPLER_UNWIND_MEMORY_H
@@ -42,9 +42,6 @@ struct unwind_memory {
      * saves two system calls a frame. Once code has been replaced no frame returns to it. */
     uint64_t behind_call[MEMORY_BEHIND_CALL];
 };
-
-/* Finds out how other memory can be read here. */
-void memory_init(void);
 
 /* Learns the bounds of the calling thread's stack. */
 void memory_bind(struct unwind_memory *memory);

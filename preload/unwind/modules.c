@@ -44,24 +44,47 @@ struct tables {
     struct module modules[MODULES_MAX + 1]; /* [0] unused */
     struct module_origin origins[MODULES_MAX + 1];
     _Atomic uint32_t index[INDEX_SLOTS]; /* ids; written once, released when filled */
+    char main_path[PATH_MAX_BYTES];      /* constant */
     char paths[PATHS_BYTES];
 };
 
-static struct tables *tables; /* mapped in modules_init, constant afterwards; NULL: no memory */
+/* Mapped when first needed, by compare-and-swap, constant afterwards. NULL: not yet, or there was no
+ * memory. */
+static struct tables *tables;
 static _Atomic uint32_t n_modules;
 static _Atomic uint32_t paths_used;
 static _Atomic uint64_t generation = 1;
 
 /* Set in modules_init, constant afterwards. */
-static char main_path[PATH_MAX_BYTES];
 static uint64_t vdso_start;
 static uint64_t main_link_map;
 static uint64_t main_phdrs;
 static uint32_t main_n_phdrs;
 
+/* Looking up the program's path costs as much as a clock: so not before it is needed. */
+SIGNAL_SAFE static bool tables_make(void)
+{
+    struct tables *made = os_map(sizeof *made), *none = NULL;
+    if (made == NULL)
+        return false;
+    long length = os_call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", made->main_path,
+                          sizeof made->main_path - 1);
+    made->main_path[length < 0 ? 0 : length] = '\0';
+    if (!__atomic_compare_exchange_n(&tables, &none, made, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        os_unmap(made, sizeof *made);
+    return true;
+}
+
+/* False when there is no memory for them. */
+SIGNAL_SAFE static bool tables_are_there(void)
+{
+    return likely(__atomic_load_n(&tables, __ATOMIC_ACQUIRE) != NULL) || tables_make();
+}
+
 const char *modules_main_path(void)
 {
-    return main_path;
+    return tables_are_there() ? tables->main_path : "";
 }
 
 uint64_t modules_generation(void)
@@ -85,22 +108,14 @@ uint32_t modules_count(void)
     return n < MODULES_MAX ? n : MODULES_MAX;
 }
 
-bool modules_init(void)
+void modules_init(void)
 {
-    if (tables != NULL)
-        return true;
-    tables = os_map(sizeof *tables);
-    if (tables == NULL)
-        return false;
-    ssize_t length = readlink("/proc/self/exe", main_path, sizeof main_path - 1);
-    main_path[length < 0 ? 0 : length] = '\0';
     vdso_start = getauxval(AT_SYSINFO_EHDR);
     main_phdrs = getauxval(AT_PHDR);
     main_n_phdrs = (uint32_t)getauxval(AT_PHNUM);
     struct dl_find_object found;
     if (_dl_find_object(address_pointer(getauxval(AT_ENTRY)), &found) == 0)
         main_link_map = (uint64_t)found.dlfo_link_map;
-    return true;
 }
 
 /* The note NT_GNU_BUILD_ID among the notes at `address`. */
@@ -246,7 +261,7 @@ SIGNAL_SAFE static const char *path_keep(uint64_t address)
 {
     uint32_t length = path_length(address);
     if (length == 0)
-        return main_path;
+        return tables->main_path;
     uint32_t at = atomic_fetch_add_explicit(&paths_used, length + 1, memory_order_relaxed);
     if (at > PATHS_BYTES - length - 1) {
         atomic_fetch_sub_explicit(&paths_used, length + 1, memory_order_relaxed);
@@ -283,7 +298,7 @@ SIGNAL_SAFE static bool module_is_same(const struct module *old, const struct mo
     return old->bias == now->bias && old->build_id_bytes == now->build_id_bytes &&
            memcmp(old->build_id, now->build_id, sizeof old->build_id) == 0 &&
            memcmp(&old->segments, &now->segments, sizeof old->segments) == 0 &&
-           (old->path == main_path || path_equals(path_address, old->path));
+           (old->path == tables->main_path || path_equals(path_address, old->path));
 }
 
 SIGNAL_SAFE static uint32_t slot_of(const struct dl_find_object *found)
@@ -368,7 +383,7 @@ struct module *modules_find(uint64_t pc)
 {
     struct dl_find_object found;
     uint32_t slot = 0;
-    if (unlikely(tables == NULL) || _dl_find_object(address_pointer(pc), &found) != 0)
+    if (unlikely(!tables_are_there()) || _dl_find_object(address_pointer(pc), &found) != 0)
         return NULL;
     uint64_t current = modules_generation();
     struct module *module = index_find(&found, current, NULL, 0, &slot);

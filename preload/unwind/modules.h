@@ -11,7 +11,8 @@
  *             stands still. It goes up when the program unloads a module (hook on dlclose).
  * When full   or without memory for a table, modules_find returns NULL: the pc counts as outside
  *             any module, and its stack is recorded as such.
- * Context     modules_init SETUP; modules_unloaded HOOK; the rest SIGNAL, any thread, no lock. */
+ * Context     modules_init SETUP; modules_unloaded HOOK; the rest SIGNAL, any thread, no lock: the
+ *            first of them maps the table. */
 #ifndef SAMPLER_MODULES_H
 #define SAMPLER_MODULES_H
 
@@ -41,15 +42,15 @@ struct module {
     struct segments segments; /* what of it may be read and run; none where its header is hidden */
 };
 
-/* Maps the table, unless that is done already. False: there is no memory for it; it may be called
- * again. */
-bool modules_init(void);
+/* Finds out which modules are the program and the vDSO. */
+void modules_init(void);
 
 /* The module `pc` lies in, or NULL: code in no module (JIT), or the table is full. */
 SIGNAL_SAFE struct module *modules_find(uint64_t pc);
 
-/* The program's file; "" where /proc does not show it. */
-const char *modules_main_path(void);
+/* The program's file, as it was called when this was first asked for or a module looked for; "" where
+ * /proc did not show it, or there is no memory. */
+SIGNAL_SAFE const char *modules_main_path(void);
 
 /* By id; 1 <= id, and modules_find has returned it. */
 SIGNAL_SAFE struct module *modules_get(uint32_t id);

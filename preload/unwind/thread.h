@@ -36,9 +36,12 @@ struct unwind_list {
 /* Room for libunwind's cursor, whose size its header gives (unwind/libunwind.c checks it). */
 #define UNWIND_CURSOR_WORDS 256u
 
+/* What is set before the first sample lies on one page: most threads of short processes have none. */
 struct unwind_thread {
+    bool is_other;            /* bound from outside: no thread-local storage to rely on */
+    uint32_t kept_start;      /* of `kept` */
+    uint32_t kept_generation; /* of the modules at that time; never 0 when something is kept */
     struct unwind_memory memory;
-    bool is_other;                /* bound from outside: no thread-local storage to rely on */
     struct unwind_registers base; /* of the last interrupted frame: the leaf, or under a signal */
     struct unwind_registers registers; /* of the current frame, where all are followed           */
     struct cfi_row row;
@@ -48,8 +51,6 @@ struct unwind_thread {
     struct unwind_chain chain;
     struct unwind_list found; /* the walk in progress; the result of the engines but `table` */
     struct unwind_list kept;  /* previous result of `table`, in [kept_start, UNWIND_MAX_FRAMES) */
-    uint32_t kept_start;
-    uint32_t kept_generation; /* of the modules at that time; never 0 when something is kept */
 };
 
 /* The cache entry for a frame, made if need be; valid until the next call. Code in no module has

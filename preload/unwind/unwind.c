@@ -16,7 +16,7 @@ static void engine_warm_up(void)
 {
     struct unwind_thread *thread = unwind_thread_create();
     const struct unwind_frame *frames = NULL;
-    ucontext_t context;
+    static ucontext_t context; /* large, and one caller */
     if (thread == NULL || getcontext(&context) != 0)
         return;
     unwind_thread_bind(thread);
@@ -26,8 +26,7 @@ static void engine_warm_up(void)
 
 bool unwind_init(enum unwind_engine engine, const char **why)
 {
-    memory_init();
-    (void)modules_init();
+    modules_init();
     engine_in_force = engine;
     if (engine != UNWIND_LIBUNWIND)
         return true;

@@ -110,7 +110,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
         before->sa_handler(number);
     else
-        libc_real()->sigaction(number, before, NULL); /* comes again and ends the program */
+        LIBC_REAL(sigaction)(number, before, NULL); /* comes again and ends the program */
 }
 
 static volatile struct unwind_result their_result;
@@ -126,9 +126,9 @@ static int walk_theirs(const void *context, const struct unwind_frame **frames)
     sigemptyset(&crashes);
     sigaddset(&crashes, SIGSEGV);
     sigaddset(&crashes, SIGBUS);
-    libc_real()->sigaction(SIGSEGV, &ours, &before_segv);
-    libc_real()->sigaction(SIGBUS, &ours, &before_bus);
-    libc_real()->sigprocmask(SIG_UNBLOCK, &crashes, &mask);
+    LIBC_REAL(sigaction)(SIGSEGV, &ours, &before_segv);
+    LIBC_REAL(sigaction)(SIGBUS, &ours, &before_bus);
+    LIBC_REAL(sigprocmask)(SIG_UNBLOCK, &crashes, &mask);
     *frames = their_thread->found.frames;
     their_result = (struct unwind_result){.n_frames = 0};
     in_libunwind = 1;
@@ -137,9 +137,9 @@ static int walk_theirs(const void *context, const struct unwind_frame **frames)
         whole = 1;
     }
     in_libunwind = 0;
-    libc_real()->sigprocmask(SIG_SETMASK, &mask, NULL);
-    libc_real()->sigaction(SIGSEGV, &before_segv, NULL);
-    libc_real()->sigaction(SIGBUS, &before_bus, NULL);
+    LIBC_REAL(sigprocmask)(SIG_SETMASK, &mask, NULL);
+    LIBC_REAL(sigaction)(SIGSEGV, &before_segv, NULL);
+    LIBC_REAL(sigaction)(SIGBUS, &before_bus, NULL);
     return whole;
 }
 

@@ -111,17 +111,40 @@ def rights_are_given_up(scratch):
 
 @case
 def killed_before_a_sample(_scratch):
-    """Nothing of it is recorded, and that is said."""
-    script = "/bin/sh -c 'kill -9 $$'; /bin/true; exit 0"
-    result = sampler_run(["-F", "5", "-o", "out.folded", "--account-file", "account.json"], ["sh", "-c", script])
+    """Nothing of it is recorded, and its CPU time (more than what ends a process may take) is counted all the same."""
+    script = "/bin/sh -c 'i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; kill -9 $$'; /bin/true; exit 0"
+    for _ in range(5):
+        result = sampler_run(["-F", "1", "-o", "out.folded", "--account-file", "account.json"], ["sh", "-c", script])
+        if "too short to sample: 0 samples" in result.stderr:
+            break  # as all but one in a hundred
     check_equal(result.status, 0, "status: %s" % result.stderr)
     check("cut" not in result.stderr and "damaged" not in result.stderr, "stderr: %s", result.stderr)
     said = [line for line in result.stderr.splitlines() if line != "Killed"]
-    check(len(said) == 2 and "too short to sample" in said[0] and "for more samples" in said[1], "lines: %r", said)
+    check("too short to sample: 0 samples" in said[0] and "2 processes" in said[0], "lines: %r", said)
     with open("account.json", encoding="ascii") as file:
         account = json.load(file)
-    check(account["run_cpu_ns"] > account["total"]["cpu_ns"], "run %d, recorded %d", account["run_cpu_ns"],
+    check(account["run_cpu_ns"] > account["total"]["cpu_ns"] + 1000000, "run %d, recorded %d", account["run_cpu_ns"],
           account["total"]["cpu_ns"])
+
+
+@case
+def told_apart(scratch):
+    """Of a process without a sample the recording has its command and the path it was executed by; of one with samples,
+    all that people ask about."""
+    script = "/usr/bin/true one two; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+    for n in range(20):
+        os.mkdir("run%d" % n)
+        os.chdir("run%d" % n)
+        _, files, _ = record(["/bin/sh", "-c", script], 99)
+        if "brief.sampler" in files:
+            break  # as all but one in ten: true had no sample
+        os.chdir(scratch)
+    short = files.pop("brief.sampler")[0].infos
+    check_equal(sorted(short), ["command", "exe"], "what is known of true")
+    check_equal((short["command"], short["exe"]), (b"/usr/bin/true\0one\0two", b"/usr/bin/true"), "of true")
+    shell = list(files.values())[0][0].infos
+    check_equal(sorted(shell), ["command", "cwd", "exe", "host", "uid", "unwinder", "version"], "what is known of the shell")
+    check_equal((shell["cwd"], shell["exe"]), (os.fsencode(os.getcwd()), os.fsencode(os.path.realpath("/bin/sh"))), "of sh")
 
 
 @case

@@ -98,7 +98,7 @@ def case_existing_options():
 
 def case_stacks_forgotten():
     """A thread that remembers 64 frames, of a program with many hundreds: none of its stacks is cut, at either end."""
-    recording = Run([sys.executable, "-c", "import json, re, ast; [ast.dump(ast.parse('1+%d' % i)) for i in range(4000)]"],
+    recording = Run([sys.executable, "-c", "import json, re, ast; [ast.dump(ast.parse('1+%d' % i)) for i in range(12000)]"],
                     MAX_NODES=64).recording()
     check("nodes" not in recording.summary()["lost"], "lost: %s" % recording.summary()["lost"])
     check(max(len(nodes) for nodes in recording.nodes.values()) > 1000, "no frame is forgotten")

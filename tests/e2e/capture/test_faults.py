@@ -80,6 +80,11 @@ def case_chroot():
         raise Skipped("not root")
     argv = ["sh", "-c", 'mkdir -p root; exec "$@"', "sh", *faults("chroot")]
     same(argv, least_s=0.15)
+    # Its root is another one before its first sample is due: what can be found out then, is found out before.
+    late = Run(argv, FREQUENCY=1)
+    infos = [r.infos for r in late.recordings() if r.infos["command"].endswith(b"faults\0chroot") and r.end == 1][0]
+    check(infos.get("exe") == os.fsencode(faults("")[0]), "it is %r" % infos)
+    check(infos.get("cwd") == os.fsencode(os.path.realpath(late.folder)), "it ran in %r" % infos)
     run = Run(argv, plain=True, status=0)
     # One line of the shell, which replaces itself, if it had a sample; one of the program that cannot reach the tool.
     check(run.err.count("\n") <= 2, "what is said: %r" % run.err)

@@ -15,8 +15,6 @@ void *__real_os_map(size_t n_bytes);
 void *__wrap_os_map(size_t n_bytes);
 void __real_os_unmap(void *bytes, size_t n_bytes);
 void __wrap_os_unmap(void *bytes, size_t n_bytes);
-struct unwind_thread *__real_unwind_thread_create(void);
-struct unwind_thread *__wrap_unwind_thread_create(void);
 
 static bool is_to_fail(void)
 {
@@ -34,16 +32,6 @@ void __wrap_os_unmap(void *bytes, size_t n_bytes)
 {
     n_mapped--;
     __real_os_unmap(bytes, n_bytes);
-}
-
-/* The unwinder's block is counted like a mapping, whatever makes it. */
-struct unwind_thread *__wrap_unwind_thread_create(void)
-{
-    unsigned asked = n_asked + 1, mapped = n_mapped;
-    struct unwind_thread *thread = asked == fail_at ? NULL : __real_unwind_thread_create();
-    n_asked = asked;
-    n_mapped = mapped + (thread != NULL);
-    return thread;
 }
 
 /* A new slot takes n_mappings mappings. Where the n-th of them fails, for every n, nothing of it is left, and the thread
@@ -71,14 +59,13 @@ static void nothing_is_left(enum settings_measure measure, unsigned n_mappings)
 static void cpu_without_memory(void **state)
 {
     (void)state;
-    /* The slot, two segments of the stack table, the unwinder's block. */
-    nothing_is_left(SETTINGS_CPU, 4);
+    nothing_is_left(SETTINGS_CPU, 1);
 }
 
 static void wall_without_memory(void **state)
 {
     (void)state;
-    nothing_is_left(SETTINGS_WALL, 5);
+    nothing_is_left(SETTINGS_WALL, 2);
 }
 
 static void slots_come_back(void **state)

@@ -39,6 +39,24 @@ static void ids_are_found(void **state)
     assert_null(thread_of_tid(4194304));
 }
 
+/* What a forked child does: nothing is left of the first thread, and the next one is as good. */
+static void a_child_begins_anew(void **state)
+{
+    (void)state;
+    assert_true(thread_note_tid(4711, slot(0), THREAD_NOT_GONE));
+    assert_true(thread_note_tid(4712, slot(1), THREAD_NOT_GONE));
+    assert_true(thread_note_tid(4711, NULL, THREAD_NOT_GONE));
+    assert_true(thread_note_tid(4712, NULL, THREAD_NOT_GONE));
+    thread_note_none();
+    assert_null(thread_of_tid(4711));
+    assert_null(thread_of_tid(0));
+    assert_true(thread_note_tid(4712, NULL, THREAD_NOT_GONE)); /* what is not there need not go */
+    assert_true(thread_note_tid(4712, slot(1), THREAD_NOT_GONE));
+    assert_true(thread_note_tid(4711, slot(0), THREAD_NOT_GONE));
+    assert_ptr_equal(thread_of_tid(4711), slot(0));
+    assert_ptr_equal(thread_of_tid(4712), slot(1));
+}
+
 static void pointers_are_noted(void **state)
 {
     (void)state;
@@ -95,6 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_are_found),
+        cmocka_unit_test(a_child_begins_anew),
         cmocka_unit_test(pointers_are_noted),
         cmocka_unit_test(each_thread_has_its_pointer),
         cmocka_unit_test(a_block_takes_what_libc_writes),
