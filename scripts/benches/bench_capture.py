@@ -36,16 +36,23 @@ def environment(**changes):
     return env
 
 
-def run(argv, env=None):
-    """(CPU seconds, wall seconds) of a command and the children it waited for."""
-    started = time.monotonic()
-    child = subprocess.Popen(argv, env=env or environment(), stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def cpu_of(argv, env=None, cwd=None):
+    """(CPU seconds of a command and the children it waited for, what it said)"""
+    child = subprocess.Popen(argv, env=env or environment(), cwd=cwd, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = child.stderr.read().decode("utf-8", "replace")
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
-        sys.exit("bench: %s ended with %d" % (" ".join(argv), child.returncode))
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - started
+        sys.exit("bench: %s ended with %d: %s" % (" ".join(argv), child.returncode, said[-500:]))
+    return usage.ru_utime + usage.ru_stime, said
+
+
+def run(argv, env=None):
+    """(CPU seconds, wall seconds) of a command and the children it waited for."""
+    started = time.monotonic()
+    cpu_s, _ = cpu_of(argv, env)
+    return cpu_s, time.monotonic() - started
 
 
 def heading(text):

@@ -17,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from bench_capture import BUILD, LIBRARY, SAMPLER_RUN, environment, heading  # noqa: E402: the path comes first
+from bench_capture import BUILD, LIBRARY, SAMPLER_RUN, cpu_of, environment, heading  # noqa: E402: the path comes first
 
 SWITCH = os.path.join(BUILD, "scripts", "benches", "switch_bench")
 GPERFTOOLS = "/usr/lib/x86_64-linux-gnu/libprofiler.so.0"
@@ -96,18 +96,6 @@ def ways():
         yield "perf", way_perf
     if os.path.exists(GPERFTOOLS):
         yield "gperftools", way_gperftools
-
-
-def cpu_of(argv, env, folder):
-    """(CPU seconds, what it said)"""
-    child = subprocess.Popen(argv, env=env, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.PIPE)
-    said = child.stderr.read().decode("utf-8", "replace")
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        sys.exit("bench: %s ended with %d: %s" % (" ".join(argv), child.returncode, said[-500:]))
-    return usage.ru_utime + usage.ru_stime, said
 
 
 def measure(program, parent, repeats):

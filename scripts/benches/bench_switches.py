@@ -16,7 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from bench_capture import BUILD, LIBRARY, SAMPLER, environment, heading  # noqa: E402: the path comes first
+from bench_capture import BUILD, LIBRARY, SAMPLER, cpu_of, environment, heading  # noqa: E402: the path comes first
 
 SWITCH = os.path.join(BUILD, "scripts", "benches", "switch_bench")
 GPERFTOOLS = "/usr/lib/x86_64-linux-gnu/libprofiler.so.0"
@@ -64,17 +64,11 @@ class Contender:
         if self.name == "perf":
             at = argv.index("--") + 1
             argv = argv[:at] + [sys.executable, "-S", "-E", os.path.join(HERE, "cpu_of.py"), times] + argv[at:]
-        child = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.PIPE)
-        said = child.stderr.read().decode("utf-8", "replace")
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            sys.exit("bench: %s ended with %d: %s" % (" ".join(argv), child.returncode, said[-500:]))
+        cpu_s, _ = cpu_of(argv, env)
         if self.name == "perf":
             with open(times, encoding="ascii") as file:
                 return float(file.read())
-        return usage.ru_utime + usage.ru_stime
+        return cpu_s
 
     def samples(self, folder):
         """Of all recordings of a run: how many samples, and the share of the CPU time they account for."""
