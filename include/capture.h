@@ -35,8 +35,9 @@
  * files of brief recordings; version 3 has no THREAD_COST, and start_cpu_ns is that of the first
  * sample instead of our first instruction. A reader of version 4 reads them as they are. */
 #define CAPTURE_VERSION_OLDEST 1u
-#define CAPTURE_EXTENSION ".sampler" /* of a recording's file */
-#define CAPTURE_HEADER_BYTES 4096u   /* the header page: struct capture_header, then zeros */
+#define CAPTURE_EXTENSION ".sampler"           /* of a recording's file */
+#define CAPTURE_CHILDREN_EXTENSION ".children" /* of the folder of its children's, NAME.sampler's */
+#define CAPTURE_HEADER_BYTES 4096u /* the header page: struct capture_header, then zeros */
 #define CAPTURE_CHUNK_BYTES 16384u
 #define CAPTURE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 

@@ -32,6 +32,10 @@
  *   SAMPLER_CHECK          1: report whether the event is available and exit with one of
  *                          ENVIRONMENT_CHECK_...
  *
+ * Set by the library where there is no sampler-run, for what the program starts:
+ *   SAMPLER_TREE           the process that makes the profile of all, PID:NAMESPACE:HOST:FOLDER,
+ *                          and where recordings go as PID.N.sampler (preload/process/tree.h)
+ *
  * For tests and measurements:
  *   SAMPLER_TOOL           path of `sampler`                               next to the library
  *   SAMPLER_SIGNAL         number of the signal to use, 1 to 31            SIGPROF; see libsampler.7
@@ -60,6 +64,7 @@
 #define ENVIRONMENT_OTHERS_DIR "SAMPLER_OTHERS_DIR"
 #define ENVIRONMENT_SINCE "SAMPLER_SINCE"
 #define ENVIRONMENT_CHECK "SAMPLER_CHECK"
+#define ENVIRONMENT_TREE "SAMPLER_TREE"
 
 /* Where neither an output nor a format is given: one for viewers, and one with everything in it for
  * the commands of sampler, which has the same name but for its extension. */

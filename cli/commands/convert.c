@@ -11,6 +11,7 @@
 #include "options/messages.h"
 #include "registry/registry.h"
 #include "report/files.h"
+#include "report/inputs.h"
 #include "report/save.h"
 #include "source/embed.h"
 
@@ -23,12 +24,7 @@ static bool load_one(const char *path, const struct format_options *options, str
                      struct err *err)
 {
     struct file_bytes bytes;
-    if (path_is_recording(path)) {
-        err_fail(err, ERR_UNSUPPORTED, ERR_NO_OFFSET,
-                 "is a recording; make a profile of it with `sampler report`");
-        return err_name_file(err, path);
-    }
-    if (!file_load(path, &bytes, err))
+    if (!path_check_profile(path, err) || !file_load(path, &bytes, err))
         return false;
     bool ok = profile_load(path, &bytes, options, out, err);
     file_unload(&bytes);

@@ -7,6 +7,7 @@
 #include "options/messages.h"
 #include "registry/registry.h"
 #include "report/files.h"
+#include "report/inputs.h"
 #include "sink.h"
 #include "text/json_write.h"
 
@@ -141,6 +142,10 @@ static bool dump(const char *path, const char *output, struct err *err)
 int command_dump(const struct options *options)
 {
     struct err err = ERR_INIT;
+    if (options->n_operands > 0 && !path_check_profile(options->operands[0], &err)) {
+        complain("sampler", &err);
+        return 1;
+    }
     if (options->n_operands != 1 || options->n_outputs > 1) {
         fputs("sampler: dump takes one file and at most one -o\n", stderr);
         return 2;

@@ -78,17 +78,18 @@ static void take_name(struct options *options)
 /* Where no file is named and the command is content with the newest here: that one. */
 static bool find_operand(struct options *options, bool is_quiet, struct err *err)
 {
-    static char name[NAME_MAX + 1];
-    static char *operands[] = {name, NULL};
-    char line[sizeof name + 64];
+    static struct newest_names newest;
+    static char *operands[] = {newest.names[0], newest.names[1], NULL};
+    char line[sizeof newest.names + 64];
     enum newest which = command_table[options->command].newest;
     if (options->n_operands > 0 || which == NEWEST_NONE)
         return true;
-    if (!newest_find(which, name, sizeof name, err))
+    if (!newest_find(which, &newest, err))
         return false;
     options->operands = operands;
-    options->n_operands = 1;
-    snprintf(line, sizeof line, "reading %s, the newest here", name);
+    options->n_operands = newest.n;
+    snprintf(line, sizeof line, "reading %s%s%s, the newest here", newest.names[0],
+             newest.n > 1 ? " and " : "", newest.names[1]);
     if (!is_quiet)
         tell("sampler", line);
     return true;

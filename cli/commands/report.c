@@ -1,11 +1,6 @@
-/* report.c - sampler report: recordings to outputs. An operand is a recording, or the folder of
- * a run's recordings: so that a run of any number of processes fits a command line. */
+/* report.c - sampler report: recordings to outputs. */
 #include "report/report.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
@@ -13,80 +8,32 @@
 #include "options/outputs.h"
 #include "report/account_out.h"
 #include "run/others_dir.h"
-#include "run/recording_dir.h"
 #include "run/reporter.h"
-#include "vector.h"
-
-VECTOR_DEFINE(report_inputs, struct report_input)
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 static bool may_be_several(const struct options *options)
 {
-    return options->n_operands > 1 || is_folder(options->operands[0]);
+    return options->n_operands > 1 || path_is_folder(options->operands[0]);
 }
 
-static bool input_add(struct report_inputs *inputs, const char *path, bool of_run, struct err *err)
-{
-    char *copy = strdup(path);
-    const struct report_input input = {.path = copy, .may_be_bad = of_run};
-    if (copy != NULL && report_inputs_push(inputs, input))
-        return true;
-    free(copy);
-    return err_fail_memory(err);
-}
-
-/* The recordings of a folder; only sampler-run knows that there may be none. */
-static bool inputs_add_folder(struct report_inputs *inputs, const char *folder, bool may_be_empty,
-                              struct err *err)
-{
-    struct recording_list list = {0};
-    bool ok = recording_dir_list(folder, &list, err);
-    if (ok && list.n == 0 && !may_be_empty) {
-        err_fail(err, ERR_FORMAT, ERR_NO_OFFSET, "no recording of a run is in this folder");
-        ok = err_name_file(err, folder);
-    }
-    for (size_t i = 0; ok && i < list.n; i++)
-        ok = input_add(inputs, list.files[i].path, true, err);
-    recording_list_free(&list);
-    return ok;
-}
-
+/* Only who knows of the run knows that a folder may be empty. */
 static bool inputs_find(const struct options *options, struct report_inputs *inputs,
                         struct err *err)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < options->n_operands; i++) {
-        const char *path = options->operands[i];
-        ok = is_folder(path) ? inputs_add_folder(inputs, path, options->given[OPTION_RUN], err)
-                             : input_add(inputs, path, false, err);
-    }
+    for (size_t i = 0; ok && i < options->n_operands; i++)
+        ok = report_inputs_add_operand(inputs, options->operands[i], options->given[OPTION_RUN],
+                                       err);
     return ok;
 }
 
-static void inputs_deinit(struct report_inputs *inputs)
-{
-    for (size_t i = 0; i < inputs->n; i++) {
-        union {
-            const char *constant;
-            char *mutable;
-        } path = {.constant = inputs->items[i].path};
-        free(path.mutable);
-    }
-    report_inputs_deinit(inputs);
-}
-
-/* The recordings that were read, and folders that hold nothing else. */
+/* The recordings that were read and have ended, and folders that hold nothing else. */
 static void inputs_remove(const struct options *options, const struct report_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++)
-        unlink(inputs->items[i].path);
+        if (!inputs->items[i].is_running)
+            unlink(inputs->items[i].path);
     for (size_t i = 0; i < options->n_operands; i++)
-        if (is_folder(options->operands[i])) {
+        if (path_is_folder(options->operands[i])) {
             others_dir_remove(options->operands[i]);
             rmdir(options->operands[i]);
         }
@@ -130,6 +77,6 @@ int command_report(const struct options *options)
         complain("sampler", &err);
     else if (options_flag(options, OPTION_REMOVE))
         inputs_remove(options, &inputs);
-    inputs_deinit(&inputs);
+    report_inputs_free(&inputs);
     return ok ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "capture.h"
 #include "environment.h"
@@ -22,9 +23,13 @@ static bool is_newer(const struct stat *a, const char *a_name, const struct stat
 }
 
 /* Extensions without the dot. */
-static bool is_meant(enum newest which, const char *name)
+static bool is_meant(enum newest which, const char *name, mode_t mode)
 {
-    return name[0] != '.' &&
+    if (name[0] == '.')
+        return false;
+    if (S_ISDIR(mode))
+        return path_has_extension(name, &CAPTURE_CHILDREN_EXTENSION[1]);
+    return S_ISREG(mode) &&
            (path_has_extension(name, &CAPTURE_EXTENSION[1]) ||
             (which == NEWEST_RUN && path_has_extension(name, &ENVIRONMENT_PROFILE_EXTENSION[1])));
 }
@@ -40,7 +45,24 @@ static bool fail_none(enum newest which, struct err *err)
                     " file is in this folder; `sampler-run ./app` leaves one");
 }
 
-bool newest_find(enum newest which, char *name, size_t name_bytes, struct err *err)
+/* What one process and its children left belongs together. */
+static void add_rest(struct newest_names *names)
+{
+    static const char *const both[] = {CAPTURE_EXTENSION, CAPTURE_CHILDREN_EXTENSION};
+    const char *extension = strrchr(names->names[0], '.');
+    struct newest_names found = {.n = 0};
+    if (extension == NULL || strcmp(extension, ENVIRONMENT_PROFILE_EXTENSION) == 0)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        int n = snprintf(found.names[found.n], sizeof found.names[0], "%.*s%s",
+                         (int)(extension - names->names[0]), names->names[0], both[i]);
+        found.n +=
+            n > 0 && (size_t)n < sizeof found.names[0] && access(found.names[found.n], F_OK) == 0;
+    }
+    *names = found;
+}
+
+bool newest_find(enum newest which, struct newest_names *out, struct err *err)
 {
     struct stat newest = {.st_size = 0};
     struct dirent *entry;
@@ -50,15 +72,20 @@ bool newest_find(enum newest which, char *name, size_t name_bytes, struct err *e
     bool found = false;
     while ((entry = readdir(folder)) != NULL) {
         struct stat st;
-        if (!is_meant(which, entry->d_name) || strlen(entry->d_name) >= name_bytes ||
-            fstatat(dirfd(folder), entry->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode))
+        if (strlen(entry->d_name) >= sizeof out->names[0] ||
+            fstatat(dirfd(folder), entry->d_name, &st, 0) != 0 ||
+            !is_meant(which, entry->d_name, st.st_mode))
             continue;
-        if (found && !is_newer(&st, entry->d_name, &newest, name))
+        if (found && !is_newer(&st, entry->d_name, &newest, out->names[0]))
             continue;
-        snprintf(name, name_bytes, "%s", entry->d_name);
+        snprintf(out->names[0], sizeof out->names[0], "%s", entry->d_name);
         newest = st;
         found = true;
     }
     closedir(folder);
-    return found || fail_none(which, err);
+    if (!found)
+        return fail_none(which, err);
+    out->n = 1;
+    add_rest(out);
+    return true;
 }

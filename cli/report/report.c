@@ -32,6 +32,7 @@
 struct report {
     const struct report_request *request;
     struct recordings recordings; /* those that could be read; write_split sorts them */
+    size_t n_running;             /* of them, of processes that have not ended     */
     uint64_t main_pid;            /* whose file keeps its name; 0: nobody's       */
     struct account account;
     struct symbol_sources sources;
@@ -124,15 +125,18 @@ static bool is_unwritten(const char *path)
 }
 
 /* False when an input that was named is of no use at all. */
-static bool load_one(struct report *report, const struct report_input *input,
-                     struct recordings *brief, struct err *err)
+static bool load_one(struct report *report, struct report_input *input, struct recordings *brief,
+                     struct err *err)
 {
     struct err one = ERR_INIT;
     struct recordings *all = &report->recordings;
     size_t n_before = all->n, n_brief_before = brief->n;
     bool ok = recordings_read_file(input->path, all, brief, &one);
-    for (size_t i = n_before; i < all->n; i++)
+    for (size_t i = n_before; i < all->n; i++) {
         tell_warnings(report, all->items[i], input->path);
+        input->is_running |= running_find(all->items[i]);
+    }
+    report->n_running += input->is_running;
     for (size_t i = n_brief_before; i < brief->n; i++)
         tell_warnings(report, brief->items[i], input->path);
     if (ok)
@@ -168,12 +172,12 @@ static bool load_recordings(struct report *report, struct err *err)
  * had a sample yet. */
 static void tell_running(const struct report *report)
 {
-    size_t n_running = 0;
-    for (size_t i = 0; i < report->recordings.n; i++)
-        n_running += running_find(report->recordings.items[i]);
-    if (n_running > 0 && !is_quiet(report))
-        fprintf(stderr, "sampler: %zu process%s still running: in the profile up to now\n",
-                n_running, n_running > 1 ? "es are" : " is");
+    size_t n = report->n_running;
+    if (n > 0 && !is_quiet(report))
+        fprintf(stderr, "sampler: %zu process%s still running: in the profile up to now%s\n", n,
+                n > 1 ? "es are" : " is",
+                options_flag(report->request->options, OPTION_REMOVE) ? "; what they record stays"
+                                                                      : "");
 }
 
 static void tell_line(void *context, const char *line)
@@ -245,14 +249,14 @@ static bool build_profile(struct report *report, struct recording *const *record
 bool recordings_load_profile(const struct options *options, char *const *paths, size_t n,
                              struct profile **out, struct err *err)
 {
-    struct report_input *inputs = calloc(n + 1, sizeof *inputs);
-    const struct report_request request = {.options = options, .inputs = inputs, .n_inputs = n};
+    struct report_inputs inputs = {0};
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++)
+        ok = report_inputs_add_operand(&inputs, paths[i], false, err);
+    const struct report_request request = {
+        .options = options, .inputs = inputs.items, .n_inputs = inputs.n};
     struct report report = {.request = &request};
-    if (inputs == NULL)
-        return err_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        inputs[i].path = paths[i];
-    bool ok = load_recordings(&report, err);
+    ok = ok && load_recordings(&report, err);
     if (ok && !account_init(&report.account))
         ok = err_fail_memory(err);
     if (ok) {
@@ -265,7 +269,7 @@ bool recordings_load_profile(const struct options *options, char *const *paths, 
         account_deinit(&report.account);
     }
     recordings_destroy(&report.recordings);
-    free(inputs);
+    report_inputs_free(&inputs);
     return ok;
 }
 

@@ -15,15 +15,11 @@
 #include "err.h"
 #include "model/profile.h"
 #include "options/options.h"
-
-struct report_input {
-    const char *path;
-    bool may_be_bad; /* one of a run, perhaps of a process killed while it made the file */
-};
+#include "report/inputs.h"
 
 struct report_request {
     const struct options *options;
-    const struct report_input *inputs; /* in any order; the first one's process names the file */
+    struct report_input *inputs; /* in any order; the first one's process names the file     */
     size_t n_inputs;
     const char *command; /* for %n; NULL: as the recording says                              */
     uint64_t main_pid;   /* for %p, and whose file is written even if empty; 0: the first's  */
@@ -36,7 +32,7 @@ struct report_request {
  * know. */
 MUST_CHECK bool report_write(const struct report_request *request, struct err *err);
 
-/* The profile of recordings, for what looks at one without writing it. */
+/* The profile of recordings, and of those in folders, for what looks at one without writing it. */
 MUST_CHECK bool recordings_load_profile(const struct options *options, char *const *paths, size_t n,
                                         struct profile **out, struct err *err);
 

@@ -53,6 +53,12 @@ static void profiles_deinit(struct profiles *profiles)
     free(profiles->items);
 }
 
+/* One, or a folder of them. */
+static bool is_recording(const char *path)
+{
+    return path_is_recording(path) || path_is_folder(path);
+}
+
 static bool load_all(const struct options *options, char *const *paths, size_t n,
                      struct profiles *profiles, struct err *err)
 {
@@ -61,14 +67,14 @@ static bool load_all(const struct options *options, char *const *paths, size_t n
     if (recordings == NULL)
         return err_fail_memory(err);
     for (size_t i = 0; i < n; i++)
-        if (path_is_recording(paths[i]))
+        if (is_recording(paths[i]))
             recordings[n_recordings++] = paths[i];
     bool ok = n_recordings == 0 ||
               recordings_load_profile(options, recordings, n_recordings, &profiles->items[0], err);
     profiles->n = ok && n_recordings > 0;
     free(recordings);
     for (size_t i = 0; ok && i < n; i++) {
-        if (path_is_recording(paths[i]))
+        if (is_recording(paths[i]))
             continue;
         ok = load_file(paths[i], options, &profiles->items[profiles->n], err);
         profiles->n += ok;

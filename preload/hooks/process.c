@@ -209,7 +209,7 @@ static struct exec_attempt exec_begin(const char *path, const struct program_kin
     attempt.paused = true;
     session_pause_for_exec();
     bool is_silent = thread_self == NULL || clock_disarm(&thread_self->clock);
-    attempt.removed = report_before_exec();
+    attempt.removed = report_before_exec(why == 0);
     give_signal_back(is_silent);
     return attempt;
 }

@@ -18,6 +18,7 @@
 #include "process/exec_env.h"
 #include "process/report.h"
 #include "process/session.h"
+#include "process/tree.h"
 #include "signals/handler.h"
 #include "signals/program_mask.h"
 #include "state/infos.h"
@@ -113,6 +114,7 @@ static void start(void)
     settings_read(&session.settings);
     clock_setup(&session.settings);
     ours = os_signal_bit(session.settings.signo);
+    tree_enter();
     exec_env_setup(report_library_path());
     if (!session.settings.follow)
         leave_environment();

@@ -19,6 +19,7 @@
 /* Variables of ours, NAME=VALUE, the first of them LD_PRELOAD. Written in SETUP. */
 static char *ours[MAX_OURS];
 static size_t n_ours;
+static size_t set_at; /* the one that replaces what is there (exec_env_set); 0: none */
 static const char *library_name;
 
 /* SETUP */
@@ -45,12 +46,24 @@ static void leave_runtime_out(char *list)
         memmove(list, list + length + mark_length, strlen(list + length + mark_length) + 1);
 }
 
+/* The place of the variable of the same name, or NULL. any context */
+static char *const *same_name(char *const envp[], const char *variable)
+{
+    size_t length = 1;
+    while (variable[length - 1] != '\0' && variable[length - 1] != '=')
+        length++;
+    for (; envp != NULL && *envp != NULL; envp++)
+        if (strncmp(*envp, variable, length) == 0)
+            return envp;
+    return NULL;
+}
+
 /* SETUP */
 void exec_env_setup(const char *library_path)
 {
     const char *slash = strrchr(library_path, '/');
     library_name = slash != NULL ? slash + 1 : library_path;
-    n_ours = 0;
+    n_ours = set_at = 0;
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
         if (!names_library(*variable))
             continue;
@@ -66,16 +79,27 @@ void exec_env_setup(const char *library_path)
             keep(*variable);
 }
 
-/* The place of the variable of the same name, or NULL. HOOK */
-static char *const *same_name(char *const envp[], const char *variable)
+/* SETUP, HOOK */
+void exec_env_set(const char *variable)
 {
-    size_t length = 1;
-    while (variable[length - 1] != '\0' && variable[length - 1] != '=')
-        length++;
-    for (; envp != NULL && *envp != NULL; envp++)
-        if (strncmp(*envp, variable, length) == 0)
-            return envp;
-    return NULL;
+    char *copy = n_ours > 0 ? keep_text(variable) : NULL;
+    size_t length = strcspn(variable, "=") + 1;
+    if (copy == NULL)
+        return;
+    for (set_at = 1; set_at < n_ours && strncmp(ours[set_at], variable, length) != 0;)
+        set_at++;
+    if (set_at == MAX_OURS) {
+        set_at = 0;
+        return;
+    }
+    ours[set_at] = copy;
+    n_ours += set_at == n_ours;
+}
+
+/* any context */
+bool exec_env_is_given(void)
+{
+    return n_ours > 0 && session.settings.follow;
 }
 
 /* any context */
@@ -169,16 +193,24 @@ static struct list list_for(char *const envp[], const char *runtime)
     return list_of(there != NULL ? *there : NULL, runtime);
 }
 
+/* Whether another value is there than is to be. HOOK */
+static bool is_replaced(const char *variable)
+{
+    return set_at != 0 && strncmp(variable, ours[set_at], strcspn(ours[set_at], "=") + 1) == 0 &&
+           strcmp(variable, ours[set_at]) != 0;
+}
+
 /* HOOK */
 static size_t bytes_with(char *const envp[], const char *runtime)
 {
     size_t n = 0, n_missing = 0;
+    bool is_right = true;
     struct list list = list_for(envp, runtime);
     for (; envp != NULL && envp[n] != NULL; n++)
-        continue;
+        is_right = is_right && !is_replaced(envp[n]);
     for (size_t i = 0; i < n_ours; i++)
         n_missing += same_name(envp, ours[i]) == NULL;
-    return n_missing == 0 && !list.is_new
+    return n_missing == 0 && is_right && !list.is_new
                ? 0
                : (n + n_missing + 1) * sizeof(char *) + list_bytes(&list);
 }
@@ -191,7 +223,7 @@ static char *const *fill_with(void *room, char *const envp[], const char *runtim
     struct list list = list_for(envp, runtime);
     char **preload = NULL;
     for (; envp != NULL && envp[n] != NULL; n++) {
-        out[n] = envp[n];
+        out[n] = is_replaced(envp[n]) ? ours[set_at] : envp[n];
         if (preload == NULL && strncmp(out[n], PRELOAD, PRELOAD_LENGTH) == 0)
             preload = &out[n];
     }

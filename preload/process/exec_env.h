@@ -14,18 +14,26 @@
  * is not followed.
  *
  * Limits     31 variables of ours besides LD_PRELOAD; further ones are not put back.
- * Context    exec_env_setup: SETUP. The rest: HOOK; also in a vfork child, so the new environment
+ * Context    where nothing else is stated: HOOK; also in a vfork child, so the new environment
  *            lies on the caller's stack, and nothing is allocated. */
 #ifndef SAMPLER_EXEC_ENV_H
 #define SAMPLER_EXEC_ENV_H
 
 #include <alloca.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "process/program_kind.h"
 
-/* Keeps copies of what is ours in the environment. `library_path` is kept, not copied. */
+/* Keeps copies of what is ours in the environment. `library_path` is kept, not copied. SETUP */
 void exec_env_setup(const char *library_path);
+
+/* `variable`, NAME=VALUE, is one more of ours, and replaces what is there of that name; copied. One
+ * at a time. SETUP, HOOK in a forked child */
+void exec_env_set(const char *variable);
+
+/* Whether what is started gets what is ours. any context */
+bool exec_env_is_given(void);
 
 /* Takes the library of file name `name` out of a list as LD_PRELOAD has it, in place. any
  * context */

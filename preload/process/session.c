@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "process/header.h"
+#include "process/tree.h"
 #include "process/unwaited.h"
 #include "signals/handler.h"
 #include "signals/program_mask.h"
@@ -45,6 +46,8 @@ static const char *folder;
 static bool choose_folder(void)
 {
     folder = session.settings.recording_dir;
+    if (tree_place() != TREE_NONE)
+        return tree_make_folder();
     if (can_write_to(folder))
         return true;
     int run_errno = errno;
@@ -68,8 +71,10 @@ static bool begin_in_folder(const struct capture_header *header)
         errno = ENAMETOOLONG;
         return false;
     }
-    return recording_begin(&session.recording, path, header) &&
-           (session.settings.measure != SETTINGS_WALL || recording_place(&session.recording));
+    if (!recording_begin(&session.recording, path, header))
+        return false;
+    session.recording.makes_folder = tree_place() != TREE_NONE;
+    return session.settings.measure != SETTINGS_WALL || recording_place(&session.recording);
 }
 
 /* Next to the output, under the first name that is free. SETUP, HOOK */
@@ -85,8 +90,12 @@ static bool open_beside_output(const struct capture_header *header)
         paths_beside(&recording, &output, wanted, attempt);
         if (recording.cut || output.cut)
             break;
-        if (recording_open(&session.recording, path, header))
+        if (!tree_name_is_free(path))
+            continue;
+        if (recording_open(&session.recording, path, header)) {
+            tree_begin(path);
             return true;
+        }
         if (errno != EEXIST)
             return false;
     }
@@ -115,8 +124,11 @@ static void say_not_created(int error)
 static bool open_recording(const struct session_entry *entry)
 {
     const struct capture_header header = header_of_process(entry->process_cpu_ns);
-    if (session.settings.recording_dir != NULL ? begin_in_folder(&header)
-                                               : open_beside_output(&header))
+    if (session.settings.recording_dir != NULL && begin_in_folder(&header))
+        return true;
+    if (tree_place() != TREE_NONE)
+        session.settings.recording_dir = NULL; /* from here on a tree of its own */
+    if (session.settings.recording_dir == NULL && open_beside_output(&header))
         return true;
     say_not_created(errno);
     return false;
@@ -184,6 +196,8 @@ void session_restart(const struct session_entry *entry, bool is_child)
     session.is_fork_child |= is_child;
     if (phase == SESSION_ENDED || (is_child && !session.settings.follow))
         return;
+    if (is_child)
+        tree_forked();
     session_begin(entry);
     mask_believe(mask_blocked);
 }
@@ -218,6 +232,13 @@ static bool others_ran(void)
 {
     return session.settings.measure == SETTINGS_WALL ||
            os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) > os_clock_ns(CLOCK_THREAD_CPUTIME_ID) + OTHERS_NS;
+}
+
+/* Whether a recording that could not be appended to the others still has a reader: not where it is of
+ * a later process of a tree that was reported meanwhile, and has no sample. EXIT */
+static bool is_worth_a_file(void)
+{
+    return !session.recording.makes_folder || session_n_samples() > 0;
 }
 
 /* A last look for threads, so that those not found yet are at least counted. EXIT */
@@ -274,7 +295,7 @@ bool session_end(int status)
             thread_finish(t);
     write_end(CAPTURE_EXITED, status);
     /* A folder that is gone is that of a run which ended before this process. */
-    if (!session_append_brief() && !recording_place(&session.recording) &&
+    if (!session_append_brief() && is_worth_a_file() && !recording_place(&session.recording) &&
         session.recording.place_errno != ENOENT)
         say_not_created(session.recording.place_errno);
     os_sigmask(SIG_UNBLOCK, &ours, NULL);

@@ -147,6 +147,7 @@ bool recording_begin(struct recording *recording, const char *prefix,
         return false;
     memcpy(recording->path, prefix, length + 1);
     recording->prefix_length = length;
+    recording->makes_folder = false;
     recording->fd = -1;
     recording->state = RECORDING_IN_MEMORY;
     recording->stopped = false;
@@ -159,6 +160,18 @@ bool recording_begin(struct recording *recording, const char *prefix,
 SIGNAL_SAFE static struct capture_chunk *first_chunk(const struct recording *recording)
 {
     return (void *)((uint8_t *)recording->header + CAPTURE_HEADER_BYTES);
+}
+
+/* The folder of the path, which was there when the recording began. any context */
+SIGNAL_SAFE static bool folder_make(struct recording *recording)
+{
+    size_t length = recording->prefix_length;
+    while (length > 0 && recording->path[length] != '/')
+        length--;
+    recording->path[length] = '\0';
+    bool made = os_call(SYS_mkdirat, AT_FDCWD, recording->path, S_IRWXU) == 0;
+    recording->path[length] = '/';
+    return made;
 }
 
 /* Into a file of the first name that is free, all signals blocked by the only one who does it. any
@@ -175,6 +188,8 @@ SIGNAL_SAFE static bool place_now(struct recording *recording)
         line_add(&name, ".sampler");
         if (file_make(recording, header, n_bytes))
             return true;
+        if (errno == ENOENT && recording->makes_folder && folder_make(recording))
+            continue;
         if (errno != EEXIST)
             break;
     }

@@ -47,6 +47,7 @@ struct recording {
     ino_t ino;
     bool stopped;                  /* atomic: no more room; set once */
     size_t prefix_length;          /* of the path, while it is not in its file */
+    bool makes_folder;             /* where that of its path is gone when it is placed */
     int place_errno;               /* why it could not be placed */
     char path[RECORDING_PATH_MAX]; /* absolute */
 };

@@ -79,6 +79,12 @@ static size_t base_bytes(const char *path)
 }
 
 /* EXIT */
+const char *paths_extension(const char *path)
+{
+    return path + base_bytes(path);
+}
+
+/* EXIT */
 void paths_with_extension(struct line *line, const char *path, const char *extension)
 {
     line_add_bytes(line, path, base_bytes(path));

@@ -25,6 +25,9 @@ void paths_add_output(struct line *line, const char *pattern);
 void paths_beside(struct line *recording, struct line *result, const char *output,
                   unsigned attempt);
 
+/* That of a path, with its dot; "" if it has none. EXIT */
+const char *paths_extension(const char *path);
+
 /* `path` with another extension: a/b.folded, ".sprofile" -> a/b.sprofile. EXIT */
 void paths_with_extension(struct line *line, const char *path, const char *extension);
 
