@@ -179,6 +179,7 @@ struct capture_header {
     uint64_t end_ppid; /* the parent at the end: another one if `ppid` had gone; 0 = not known */
     /* CPU time of the children it had waited for, with all they had waited for, at the end. */
     uint64_t end_children_cpu_ns;
+    uint64_t end_peak_bytes; /* the most memory it ever had, resident; 0 = not known */
 };
 
 struct capture_chunk {
@@ -202,8 +203,9 @@ struct capture_chunk {
  *   THREAD_NAME      text name: the thread has a new one
  *   THREAD_END       varint delta, varint CPU ns of the thread
  *   THREAD_COST      varint CPU ns that libc and the kernel took to begin the thread, varint CPU ns
- *                    that our own code took in it, where it began, ended or called exec: both
- *                    since the last such record, and in no weight. Only where CPU time is measured
+ *                    that our own code took in it, where it began, ended or called exec, and at the
+ *                    process's first sample: both since the last such record, and in no weight.
+ *                    Only where CPU time is measured
  *   CLOCK            varint enum capture_clock that ticks from here on, varint errno of the better
  *                    one that failed
  *   MODULE           varint id (from 1, of the process), varint flags (enum capture_module_flag),

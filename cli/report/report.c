@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "account/closing.h"
+#include "account/process_exits.h"
 #include "build/build.h"
 #include "options/messages.h"
 #include "options/outputs.h"
@@ -463,7 +464,11 @@ bool report_write(const struct report_request *request, struct err *err)
             fprintf(stderr, "sampler: nothing was recorded\n");
         report.sources = symbol_sources_open(request->options);
         bool split = options_is(request->options, OPTION_PROCESSES, "split");
-        ok = split ? write_split(&report, err) : write_merged(&report, err);
+        ok = process_exits_find(report.recordings.items, report.recordings.n, request->main_pid,
+                                request->cpu_ns) ||
+             err_fail_memory(err);
+        if (ok)
+            ok = split ? write_split(&report, err) : write_merged(&report, err);
     }
     if (ok)
         ok = account_set_run(&report.account, request->main_pid, request->cpu_ns) ||

@@ -247,6 +247,13 @@ void clock_ticked(struct clock *clock)
     }
 }
 
+/* SIGNAL */
+void clock_put_off(struct clock *clock)
+{
+    if (clock->perf_fd >= 0 && clock_settings.event == NULL)
+        clock_perf_set_period(clock);
+}
+
 /* any context */
 uint64_t clock_read(const struct clock *clock, pid_t tid)
 {

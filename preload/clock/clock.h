@@ -113,6 +113,9 @@ SIGNAL_SAFE bool clock_pace(struct clock *clock, uint64_t cpu_ns);
 /* What ticks at present, for the recording. */
 SIGNAL_SAFE enum capture_clock clock_kind(const struct clock *clock);
 
+/* At the end of a tick that was handled at some length: the next one is a period from here. */
+SIGNAL_SAFE void clock_put_off(struct clock *clock);
+
 /* To be called at each tick: after the first one the event gets its own period. */
 SIGNAL_SAFE void clock_ticked(struct clock *clock);
 

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-/* Where in the period the first point of thread number `n` lies, of a process that drew `random`.
+/* Where in the period the first point of thread number `n` lies, of those that share `random`.
  * Multiples of the golden ratio: any run of threads has its points evenly spread over the period,
  * so that many short threads add up to their CPU time within a few periods. With an independent
  * random point for each, the sum over a thousand threads would be off by thirty times as much. */

@@ -110,7 +110,6 @@ static void after_fork_in_parent(void)
     int saved_errno = errno;
     if (session.recording.header != NULL)
         recording_count(&session.recording.header->n_forks, 1);
-    thread_phase_skip();
     after_fork();
     errno = saved_errno;
 }

@@ -210,6 +210,7 @@ static void write_end(enum capture_end end, int status)
     header->end_time_ns = os_clock_ns(CLOCK_MONOTONIC);
     header->end_ppid = (uint64_t)getppid();
     header->end_children_cpu_ns = os_cpu_used_ns(RUSAGE_CHILDREN);
+    header->end_peak_bytes = os_peak_bytes();
     header->exit_status = status >= 0 ? (uint32_t)status : 0;
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
 }

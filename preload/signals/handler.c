@@ -27,6 +27,7 @@
 #include "threads/control.h"
 #include "threads/find.h"
 #include "threads/kernel_time.h"
+#include "threads/life.h"
 #include "threads/sample.h"
 #include "threads/scan.h"
 #include "threads/slots.h"
@@ -60,17 +61,20 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, c
     }
     /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
      * is not our handler's time, so its account begins after the clock is read. */
-    uint64_t now = clock_read_tick(&thread->clock);
+    uint64_t due_ns = thread->grid.next_ns, now = clock_read_tick(&thread->clock);
     uint64_t steps = kernel_time_steps(thread, tick, context, grid_advance(&thread->grid, now));
     if (thread->wall != NULL)
         steps += wall_wait_steps(thread->wall);
     if (tick == CLOCK_TICK_LOOK)
         steps += wall_steps(thread->wall, now);
     uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);
+    bool is_first = __atomic_load_n(&session.n_samples, __ATOMIC_RELAXED) == 0;
     if (steps > 0)
         sample_take(thread, context, time_ns, steps);
     else if (tick == CLOCK_TICK_LOOK)
         sample_locate(thread, context); /* where it stands from now on, whatever that will weigh */
+    if (unlikely(is_first && thread->n_samples > 0))
+        thread_count_first(thread, due_ns, now);
     if (unlikely(clock_pace(&thread->clock, now)))
         stream_put_clock(&thread->stream, clock_kind(&thread->clock), thread->clock.why_errno);
     uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC),

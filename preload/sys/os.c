@@ -113,6 +113,14 @@ SIGNAL_SAFE uint64_t os_cpu_used_ns(int whose)
     return seconds * OS_NS_PER_S + micros * 1000;
 }
 
+/* any context */
+SIGNAL_SAFE uint64_t os_peak_bytes(void)
+{
+    struct rusage used = {0};
+    os_call(SYS_getrusage, RUSAGE_SELF, &used);
+    return (uint64_t)used.ru_maxrss * 1024;
+}
+
 int os_prctl(int option, unsigned long argument)
 {
     return (int)os_call(SYS_prctl, option, argument);

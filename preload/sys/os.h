@@ -89,6 +89,9 @@ SIGNAL_SAFE uint64_t os_n_faults(void);
  * on that clock, Linux 6.18 lets it stand still until its next tick. */
 SIGNAL_SAFE uint64_t os_cpu_used_ns(int whose);
 
+/* The most memory the process had resident, ever, in bytes. */
+SIGNAL_SAFE uint64_t os_peak_bytes(void);
+
 SIGNAL_SAFE int os_prctl(int option, unsigned long argument);
 SIGNAL_SAFE int os_unlink(const char *path);
 

@@ -9,7 +9,11 @@
  * A beginning is the same the other way round: the grid begins where the thread is left to the
  * program. Its first tick is requested before that, in the midst of our code, and so comes early by
  * what it takes to get out (10 us on a virtual machine, where it takes that long to set a timer):
- * less than a tick is late by. Waiting that much longer changed no share of any function. */
+ * less than a tick is late by. Waiting that much longer changed no share of any function.
+ *
+ * What all samples need, the recording's file among it, is made at the process's first one. That takes
+ * some tenths of a millisecond, as long as many a process lasts that ends before its second; so it is
+ * our own, too, and the grid is moved by it. */
 #include "threads/life.h"
 
 #include <string.h>
@@ -28,6 +32,10 @@
 #include "threads/sample.h"
 #include "threads/slots.h"
 #include "threads/wall_state.h"
+
+/* How long an interrupt may take until it is a signal in our handler; a tick that comes later than that
+ * was kept waiting by the program. */
+#define TICK_COMES_NS UINT64_C(100000)
 
 /* any context */
 SIGNAL_SAFE static void name_read(const struct thread *thread, bool mine, char name[16])
@@ -54,23 +62,17 @@ SIGNAL_SAFE static void name_read(const struct thread *thread, bool mine, char n
         *end = '\0';
 }
 
-/* For grid_phase_ns: drawn by the first thread of the first process, and counted up by each thread
- * and each fork, so that the children of a process are spread like its threads. Atomic. */
-static uint64_t phase_random, n_phases;
-
-/* HOOK */
-void thread_phase_skip(void)
+/* Where a thread's first point lies. The kernel numbers threads and processes as they are made, so that
+ * those of a program, and of a thousand short programs of a script, have numbers in a row or nearly:
+ * they are spread evenly, without having to know of each other. What moves all of them together is
+ * the time, in steps of nine seconds: a program that always gets the same number, in a container,
+ * is not always sampled at the same place. What a process becomes by exec has its number, but not
+ * the CPU time, in steps of 4 ms. any context */
+SIGNAL_SAFE static uint64_t phase_ns_of(pid_t tid, uint64_t start_cpu_ns)
 {
-    __atomic_add_fetch(&n_phases, 1, __ATOMIC_RELAXED);
-}
-
-/* any context */
-SIGNAL_SAFE static uint64_t next_phase(void)
-{
-    uint64_t n = __atomic_fetch_add(&n_phases, 1, __ATOMIC_RELAXED);
-    if (n == 0)
-        phase_random = os_random();
-    return grid_phase_ns(session.settings.step, phase_random, n);
+    uint64_t together = (os_clock_ns(CLOCK_MONOTONIC) >> 33) * UINT64_C(0xd1342543de82ef95);
+    together += (start_cpu_ns >> 22) * UINT64_C(0xaf251af3b0f025b5);
+    return grid_phase_ns(session.settings.step, together, (uint64_t)tid);
 }
 
 /* Whether our own cost is kept apart: it is CPU time, which is not what the others measure. any
@@ -102,7 +104,8 @@ SIGNAL_SAFE static void begin_records(struct thread *thread, pid_t tid, uint64_t
     if (thread->wall != NULL)
         wall_reset(thread->wall, start_cpu_ns);
     bool by_events = session.settings.measure == SETTINGS_EVENT;
-    grid_init(&thread->grid, session.settings.step, by_events ? 0 : start_cpu_ns, next_phase());
+    grid_init(&thread->grid, session.settings.step, by_events ? 0 : start_cpu_ns,
+              phase_ns_of(tid, start_cpu_ns));
     const struct stream_thread_start start = {.tid = (uint64_t)tid,
                                               .time_ns = os_clock_ns(CLOCK_MONOTONIC),
                                               .cpu_ns = start_cpu_ns,
@@ -318,6 +321,19 @@ SIGNAL_SAFE static uint64_t put_own(struct thread *thread, uint64_t from_cpu_ns)
     if (counts_own(thread) && cpu_ns > from_cpu_ns)
         stream_put_thread_cost(&thread->stream, 0, cpu_ns - from_cpu_ns);
     return cpu_ns;
+}
+
+/* SIGNAL */
+void thread_count_first(struct thread *thread, uint64_t due_ns, uint64_t ticked_ns)
+{
+    uint64_t from_ns = ticked_ns - due_ns <= TICK_COMES_NS ? due_ns : ticked_ns;
+    if (!counts_own(thread))
+        return;
+    uint64_t now_ns = put_own(thread, from_ns);
+    if (now_ns <= from_ns)
+        return;
+    thread->grid.next_ns += now_ns - from_ns;
+    clock_put_off(&thread->clock);
 }
 
 /* HOOK */

@@ -61,15 +61,16 @@ void thread_rearm(struct thread *thread);
  * EXIT */
 void thread_settle(struct thread *thread, bool mine);
 
+/* The calling thread has had the process's first sample, of a tick that was due at `due_ns` of its CPU clock and
+ * came to its handler at `ticked_ns`: what it used since is our own cost, and not of the period that
+ * follows. SIGNAL */
+SIGNAL_SAFE void thread_count_first(struct thread *thread, uint64_t due_ns, uint64_t ticked_ns);
+
 /* The calling thread is about to exec, and `settled_cpu_ns` is what its CPU clock showed when it was
  * settled: what it used since is our own cost. HOOK */
 void thread_count_own(struct thread *thread, uint64_t settled_cpu_ns);
 
 /* Settles another thread, which the caller holds. any context */
 SIGNAL_SAFE void thread_settle_other(struct thread *thread);
-
-/* A child of this process has begun: it took the point of the period that the next thread would
- * have had. HOOK */
-void thread_phase_skip(void);
 
 #endif

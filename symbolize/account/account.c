@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "account/counters.h"
+#include "recording/process_name.h"
 #include "saturated.h"
 
 bool account_init(struct account *account)
@@ -136,6 +137,12 @@ static bool children_add(struct account *account, const struct recording *record
     return true;
 }
 
+static const char *name_keep(struct account *account, const struct recording *recording)
+{
+    struct text name = process_name_of(recording);
+    return arena_text(account->arena, name.bytes, name.length);
+}
+
 static bool process_fill(struct account *account, struct account_process *process,
                          const struct recording *recording)
 {
@@ -146,6 +153,7 @@ static bool process_fill(struct account *account, struct account_process *proces
         .start_time_ns = header->start_time_ns,
         .end_time_ns = header->end_time_ns,
         .end_ppid = header->end_ppid,
+        .peak_bytes = header->end_peak_bytes,
         .children_ns = recording->facts.children_ns,
         .children_known = recording->facts.children_known,
         .unwaited = info_keep(account, recording, "unwaited"),
@@ -156,6 +164,7 @@ static bool process_fill(struct account *account, struct account_process *proces
         .exit_status = header->exit_status,
         .is_running = recording->facts.is_running,
         .ends_stopped = recording->facts.ends_stopped,
+        .name = name_keep(account, recording),
         .command = text_keep(account, recording->facts.command),
         .exe = info_keep(account, recording, "exe"),
         .clock_fallback = info_keep(account, recording, "clock-fallback"),
@@ -167,8 +176,9 @@ static bool process_fill(struct account *account, struct account_process *proces
                  .n_threads = recording->n_threads,
                  .n_warnings = recording->n_warnings + recording->n_warnings_dropped},
     };
-    if (process->command == NULL || process->exe == NULL || process->clock_fallback == NULL ||
-        process->unwaited == NULL || process->why_stopped == NULL)
+    if (process->name == NULL || process->command == NULL || process->exe == NULL ||
+        process->clock_fallback == NULL || process->unwaited == NULL ||
+        process->why_stopped == NULL)
         return false;
     sums_add_header(&process->sums, header);
     sums_add_whole(&process->sums, recording);
@@ -209,11 +219,22 @@ static void add_weighed(struct account *account, size_t index, size_t part, uint
     }
 }
 
-void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns)
+/* The same of what the CPU time of the recording itself does not have. */
+static void add_around(struct account *account, size_t index, size_t part, uint64_t cpu_ns)
 {
-    add_weighed(account, index, offsetof(struct account_sums, start_up_ns), cpu_ns);
+    add_weighed(account, index, part, cpu_ns);
     add_to(&account->processes.items[index].sums.cpu_ns, cpu_ns);
     add_to(&account->all.cpu_ns, cpu_ns);
+}
+
+void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns)
+{
+    add_around(account, index, offsetof(struct account_sums, start_up_ns), cpu_ns);
+}
+
+void account_add_process_exit(struct account *account, size_t index, uint64_t cpu_ns)
+{
+    add_around(account, index, offsetof(struct account_sums, process_exit_ns), cpu_ns);
 }
 
 void account_add_thread_begin(struct account *account, size_t index, uint64_t cpu_ns)
@@ -288,13 +309,14 @@ bool account_add(struct account *account, const struct account *other)
         return false;
     for (size_t i = 0; i < other->processes.n; i++) {
         struct account_process copy = other->processes.items[i];
+        copy.name = text_keep(account, copy.name);
         copy.command = text_keep(account, copy.command);
         copy.exe = text_keep(account, copy.exe);
         copy.clock_fallback = text_keep(account, copy.clock_fallback);
         copy.unwaited = text_keep(account, copy.unwaited);
         copy.why_stopped = text_keep(account, copy.why_stopped);
-        if (copy.command == NULL || copy.exe == NULL || copy.clock_fallback == NULL ||
-            copy.unwaited == NULL || copy.why_stopped == NULL ||
+        if (copy.name == NULL || copy.command == NULL || copy.exe == NULL ||
+            copy.clock_fallback == NULL || copy.unwaited == NULL || copy.why_stopped == NULL ||
             !account_processes_push(&account->processes, copy))
             return false;
     }
@@ -357,6 +379,7 @@ double account_rate_hz(const struct account_sums *sums)
     uint64_t not_sampled_ns = sums->start_up_ns;
     add_to(&not_sampled_ns, sums->thread_begin_ns);
     add_to(&not_sampled_ns, sums->thread_exit_ns);
+    add_to(&not_sampled_ns, sums->process_exit_ns);
     if (sums->cpu_known) {
         add_to(&not_sampled_ns, sums->own_ns);
         add_to(&not_sampled_ns, sums->paused_ns);

@@ -49,13 +49,14 @@ struct account_module {
 struct account_sums {
     enum measure measure;
     uint64_t n_samples;   /* credits do not count                                  */
-    uint64_t weight_ns;   /* of all samples and credits, and of the next three              */
+    uint64_t weight_ns;   /* of all samples and credits, start-up, and what begins and ends    */
     uint64_t nameless_ns; /* of it, in code without a name of its own           */
     uint64_t cut_ns[ACCOUNT_N_CUTS]; /* of it in stacks that are not complete, by reason      */
     uint64_t cpu_ns;                 /* the processes used, start-up included                 */
     uint64_t start_up_ns;            /* of it, before sampling began; also in weight_ns       */
     uint64_t thread_begin_ns; /* of it, at the beginnings of threads; also in weight_ns        */
     uint64_t thread_exit_ns;  /* of it, at the ends of threads; also in weight_ns              */
+    uint64_t process_exit_ns; /* of it, at the ends of processes; also in weight_ns            */
     uint64_t own_ns;          /* of it, our own code where threads begin and end; in no weight  */
     uint64_t paused_ns;       /* of it, while sampling was stopped; in no weight                */
     uint64_t length_ns;       /* how long the processes were there                     */
@@ -85,6 +86,7 @@ struct account_process {
     uint64_t start_time_ns; /* CLOCK_MONOTONIC                                                */
     uint64_t end_time_ns;   /* 0: not known                                                   */
     uint64_t end_ppid;      /* the parent at the end; 0: not known                            */
+    uint64_t peak_bytes;    /* the most memory it had resident; 0: not known                  */
     uint64_t children_ns;   /* CPU time of the children it waited for, with theirs; 0: not known */
     bool children_known;
     uint64_t period;       /* one grid step                                                  */
@@ -93,12 +95,14 @@ struct account_process {
     uint32_t end;          /* enum capture_end                                               */
     uint32_t exit_status;
     bool is_running;     /* up to now: `end` is RUNNING of killed ones, too                     */
-    bool ends_stopped;   /* without an end, and sampling was stopped at its last word           */
+    bool ends_stopped;   /* sampling was stopped at its last word                               */
+    const char *name;    /* of its command; "" if not recorded (process_name.h)        */
     const char *command; /* words joined by blanks; "" if not recorded                 */
     const char *exe;     /* "" if not recorded                                         */
     const char *clock_fallback; /* why a thread did not get the clock it should have, "" none */
     const char *unwaited;       /* children it left without waiting for them: "PID PID "      */
     const char *why_stopped;    /* why sampling ended before the process did, "" it did not   */
+    uint64_t exit_ns; /* what removed it, by account_find_exits; in no sum                 */
 };
 
 /* Programs that were started and cannot be recorded: equal ones of one parent are one. */
@@ -143,6 +147,10 @@ void account_add_start_up(struct account *account, size_t index, uint64_t cpu_ns
 void account_add_thread_begin(struct account *account, size_t index, uint64_t cpu_ns);
 void account_add_thread_exit(struct account *account, size_t index, uint64_t cpu_ns);
 
+/* Adds CPU time that the kernel used to remove the process of recording `index`, after the last word
+ * that its CPU time is of, which a weight of its own stands for (build.h). */
+void account_add_process_exit(struct account *account, size_t index, uint64_t cpu_ns);
+
 /* Why sampling ended before the first of the processes of which that is true did; "" none. Valid as
  * long as the account. */
 const char *account_why_stopped(const struct account *account);
@@ -168,6 +176,11 @@ void account_sort_modules(struct account *account);
  * after all recordings: what is in none of them is told from it, and the CPU time of processes that
  * were killed, as far as that is possible (whole.c). False: out of memory, and it is not. */
 bool account_set_run(struct account *account, uint64_t pid, uint64_t cpu_ns);
+
+/* Fills exit_ns of the processes with what the kernel took to remove them after their last word, as far
+ * as it is known from the figures of those that waited for them; arguments as for account_set_run.
+ * False: out of memory. */
+bool account_find_exits(struct account *account, uint64_t pid, uint64_t cpu_ns);
 
 /* ---- numbers that follow from others --------------------------------------------------------- */
 

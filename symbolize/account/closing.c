@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "account/commands.h"
 #include "append.h"
 
 /* Below this share of the rate requested, both are given. */
@@ -14,6 +15,9 @@
 /* A program that used less of its time than this was waiting. */
 #define WAITING_SHARE 0.5
 #define WAITING_NS 100000000u
+
+/* Processes without a sample are told of when they used that share of the run. */
+#define SHORT_SHARE 0.05
 
 /* 5991 -> "5 991". */
 static const char *grouped(uint64_t value, char *out, size_t out_bytes)
@@ -140,12 +144,25 @@ static void append_too_short(const struct account *account, char *out, size_t ou
            sums->measure == MEASURE_WALL ? "elapsed in threads" : "CPU");
 }
 
+/* What processes shorter than a sample used, where that is a part of the run worth a word. */
+static void append_without_sample(const struct account *account, char *out, size_t out_bytes,
+                                  size_t *used)
+{
+    struct account_command sum = account_commands_sum(account);
+    double seconds = (double)sum.without_sample_ns / 1e9;
+    if (sum.n_without_sample > 0 && seconds >= SHORT_SHARE * (double)sum.used_ns / 1e9)
+        append(out, out_bytes, used, ", %" PRIu64 " shorter than a sample: %.*f s",
+               sum.n_without_sample, n_decimals(seconds), seconds);
+}
+
 static void append_processes_and_pauses(const struct account *account, char *out, size_t out_bytes,
                                         size_t *used)
 {
     const struct account_sums *sums = &account->all;
     if (sums->n_processes > 1)
         append(out, out_bytes, used, "; %" PRIu64 " processes", sums->n_processes);
+    if (sums->n_processes > 1 && sums->measure == MEASURE_CPU)
+        append_without_sample(account, out, out_bytes, used);
     if (sums->stopped_ns != 0 && account_result(account) != ACCOUNT_NEVER_BEGAN)
         append(out, out_bytes, used, "; sampling was on for %.2f of %.2f s",
                (double)(sums->length_ns - sums->stopped_ns) / 1e9, (double)sums->length_ns / 1e9);

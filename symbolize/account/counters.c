@@ -30,6 +30,8 @@ const struct account_counter account_counters[] = {
      "in the kernel and libc, before their function"},
     {ONE(thread_exit_ns), COUNTER_CPU, "thread_exit_ns", "    of it ends of threads",
      "in the kernel, after the last sample"},
+    {ONE(process_exit_ns), COUNTER_CPU, "process_exit_ns", "    of it ends of processes",
+     "in the kernel, after their last word"},
     {ONE(own_ns), COUNTER_CPU, "own_ns", "  sampler's own",
      "where threads begin and end; in no weight"},
     {ONE(paused_ns), COUNTER_CPU, "paused_ns", "  paused", "while sampling was stopped"},

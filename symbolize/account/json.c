@@ -1,5 +1,6 @@
 /* json.c - the account as JSON; see account/print.h. Numbers beyond 2^53 are texts, so that no
  * reader rounds them. Programs read this: keys stay, new ones may come (docs/account.md). */
+#include "account/commands.h"
 #include "account/counters.h"
 #include "account/print.h"
 #include "text/json_write.h"
@@ -123,6 +124,7 @@ static void put_process(struct json *json, const struct account_process *process
     json_object_begin(json);
     put_u64(json, "pid", process->pid);
     put_u64(json, "ppid", process->ppid);
+    put_text(json, "name", process->name);
     put_text(json, "command", process->command);
     put_text(json, "exe", process->exe);
     put_text(json, "end", account_end_word(process->end)->key);
@@ -139,6 +141,11 @@ static void put_process(struct json *json, const struct account_process *process
         json_u64_exact(json, process->end_time_ns);
     else
         json_null(json);
+    json_key(json, "peak_bytes");
+    if (process->peak_bytes != 0)
+        json_u64_exact(json, process->peak_bytes);
+    else
+        json_null(json);
     put_u64(json, "frequency_hz", process->frequency_hz);
     put_u64(json, "period_ns", process->period);
     put_text(json, "clock", account_clock_word(process->clock)->key);
@@ -146,6 +153,36 @@ static void put_process(struct json *json, const struct account_process *process
     put_text(json, "why_stopped", process->why_stopped);
     put_sums(json, &process->sums);
     json_object_end(json);
+}
+
+static void put_command(struct json *json, const struct account_command *command)
+{
+    json_object_begin(json);
+    put_text(json, "name", command->name);
+    put_u64(json, "processes", command->n_processes);
+    put_u64(json, "without_sample", command->n_without_sample);
+    put_u64(json, "without_sample_ns", command->without_sample_ns);
+    put_u64(json, "used_ns", command->used_ns);
+    put_u64(json, "start_up_ns", command->start_up_ns);
+    put_u64(json, "process_exit_ns", command->process_exit_ns);
+    put_u64(json, "samples", command->n_samples);
+    json_object_end(json);
+}
+
+/* null when out of memory. */
+static void put_commands(struct json *json, const struct account *account)
+{
+    struct account_commands commands = {0};
+    json_key(json, "commands");
+    if (!account_commands_find(account, &commands)) {
+        json_null(json);
+        return;
+    }
+    json_array_begin(json);
+    for (size_t i = 0; i < commands.n; i++)
+        put_command(json, &commands.items[i]);
+    json_array_end(json);
+    account_commands_deinit(&commands);
 }
 
 static void put_child(struct json *json, const struct account_child *child)
@@ -204,6 +241,7 @@ void account_print_json(const struct account *account, struct sink *out)
     for (size_t i = 0; i < account->processes.n; i++)
         put_process(&json, &account->processes.items[i]);
     json_array_end(&json);
+    put_commands(&json, account);
     json_key(&json, "children_missed");
     json_array_begin(&json);
     for (size_t i = 0; i < account->children.n; i++)

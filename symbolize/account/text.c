@@ -2,8 +2,10 @@
  * no pause) are left out, but for the CPU time, what is lost and what it cost. Names come from
  * recordings: none of their bytes steers a terminal. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "account/commands.h"
 #include "account/counters.h"
 #include "account/print.h"
 
@@ -184,6 +186,18 @@ static void put_stopped(struct sink *out, const struct account *account)
     sink_text(out, "\n");
 }
 
+/* Short ones: each is sampled as often as its length is a part of a period, so that the samples of a few
+ * stand for all of them. */
+static void put_without_sample(struct sink *out, const struct account *account)
+{
+    struct account_command sum = account_commands_sum(account);
+    char words[64];
+    if (sum.n_without_sample == 0 || account->all.measure == MEASURE_EVENTS)
+        return;
+    snprintf(words, sizeof words, "%" PRIu64 " ended before their first", sum.n_without_sample);
+    put_row(out, "  without a sample", sum.without_sample_ns, sum.used_ns, words);
+}
+
 static void put_seen(struct sink *out, const struct account *account)
 {
     const struct account_sums *sums = &account->all;
@@ -195,6 +209,7 @@ static void put_seen(struct sink *out, const struct account *account)
     if (sums->n_unended != 0)
         sink_format(out, " (%" PRIu64 " without an end: killed or still running)", sums->n_unended);
     sink_format(out, "; %" PRIu64 " that cannot be recorded\n", sums->n_children_missed);
+    put_without_sample(out, account);
     for (size_t i = 0; i < account->children.n; i++) {
         const struct account_child *child = &account->children.items[i];
         sink_text(out, "  ");
@@ -273,6 +288,37 @@ static void put_processes(struct sink *out, const struct account *account)
         sink_format(out, "          and %zu more\n", account->processes.n - MAX_PROCESSES);
 }
 
+static void put_command(struct sink *out, const struct account_sums *all,
+                        const struct account_command *command)
+{
+    sink_format(out, "%9" PRIu64 " ", command->n_processes);
+    put_column(out, all, command->used_ns);
+    put_column(out, all, command->start_up_ns);
+    put_column(out, all, command->process_exit_ns);
+    sink_format(out, "%9" PRIu64 " %9" PRIu64 "  ", command->n_samples, command->n_without_sample);
+    put_name(out, command->name, MAX_COMMAND_BYTES);
+    sink_text(out, "\n");
+}
+
+/* Of a run with several processes of a kind; else the table of processes has all of it. */
+static void put_commands(struct sink *out, const struct account *account)
+{
+    struct account_commands commands = {0};
+    if (!account_commands_find(account, &commands)) {
+        sink_text(out, "\nno memory for the table of commands\n");
+        return;
+    }
+    if (commands.n < account->processes.n)
+        sink_text(out,
+                  "\nprocesses       used   start-up       ends   samples   without  command\n");
+    for (size_t i = 0; i < commands.n && commands.n < account->processes.n && i < MAX_PROCESSES;
+         i++)
+        put_command(out, &account->all, &commands.items[i]);
+    if (commands.n < account->processes.n && commands.n > MAX_PROCESSES)
+        sink_format(out, "          and %zu more\n", commands.n - MAX_PROCESSES);
+    account_commands_deinit(&commands);
+}
+
 static void put_modules(struct sink *out, const struct account *account)
 {
     size_t n_shown = 0;
@@ -311,6 +357,7 @@ void account_print_text(const struct account *account, struct sink *out)
     put_rate(out, account);
     put_stopped(out, account);
     put_seen(out, account);
+    put_commands(out, account);
     put_processes(out, account);
     put_modules(out, account);
 }

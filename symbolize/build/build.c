@@ -11,8 +11,9 @@
 #include "account/print.h"
 #include "build/label_stacks.h"
 #include "build/node_stacks.h"
-#include "build/process_name.h"
 #include "number.h"
+#include "recording/process_name.h"
+#include "recording/start_up.h"
 #include "saturated.h"
 #include "text.h"
 
@@ -26,60 +27,10 @@ struct build {
     struct node_stacks *stacks;
     bool own_cost;
     enum measure measure;   /* of all */
-    uint64_t *start_ups_ns; /* by recording; see start_ups_find */
+    uint64_t *start_ups_ns; /* by recording; see start_up.h */
     uint64_t
         start_ns; /* of the earliest recording and its start-up: where the profile's time begins */
 };
-
-/* By process, then by time. */
-static int start_compare(const void *left, const void *right, void *context)
-{
-    const struct recording *const *recordings = context;
-    size_t i = *(const size_t *)left, k = *(const size_t *)right;
-    const struct capture_header *a = &recordings[i]->header, *b = &recordings[k]->header;
-    if (a->pid != b->pid)
-        return compare_u64(a->pid, b->pid);
-    if (a->start_time_ns != b->start_time_ns)
-        return compare_u64(a->start_time_ns, b->start_time_ns);
-    return compare_u64(i, k);
-}
-
-/* CPU time each process had used when its recording began: the kernel's exec and the dynamic
- * loader, which no tick can reach. What an earlier program of the same process used (exec) is in
- * its own recording. False when out of memory. */
-static bool start_ups_find(struct build *build)
-{
-    size_t *order = calloc(build->n, sizeof *order);
-    build->start_ups_ns = calloc(build->n, sizeof *build->start_ups_ns);
-    if (order == NULL || build->start_ups_ns == NULL) {
-        free(order);
-        return false;
-    }
-    for (size_t i = 0; i < build->n; i++)
-        order[i] = i;
-    union {
-        const struct recording *const *constant;
-        void *context;
-    } recordings = {.constant = build->recordings};
-    qsort_r(order, build->n, sizeof *order, start_compare, recordings.context);
-    uint64_t before_ns = 0; /* used up to the end of any earlier one of the process */
-    uint64_t same_ns = 0;   /* the same of those that began at the very time of this one */
-    for (size_t i = 0; i < build->n; i++) {
-        const struct capture_header *header = &build->recordings[order[i]]->header;
-        const struct capture_header *last =
-            i == 0 ? NULL : &build->recordings[order[i - 1]]->header;
-        if (last == NULL || last->pid != header->pid) {
-            before_ns = same_ns = 0;
-        } else if (last->start_time_ns != header->start_time_ns) {
-            before_ns = max_u64(before_ns, same_ns);
-        }
-        same_ns = max_u64(same_ns, header->end_cpu_ns);
-        if (header->start_cpu_ns > before_ns)
-            build->start_ups_ns[order[i]] = header->start_cpu_ns - before_ns;
-    }
-    free(order);
-    return true;
-}
 
 /* Nanoseconds from the profile's start to the recording's. */
 static uint64_t recording_start(const struct build *build, const struct recording *recording)
@@ -195,9 +146,7 @@ static bool metadata_add_account(struct build *build, const struct account *acco
 
 static uint32_t process_name_add(struct build *build, const struct recording *recording)
 {
-    struct text command = recording_info_get(recording, "command");
-    command.length = strnlen(command.bytes, command.length);
-    struct text name = process_name(recording_info_get(recording, "exe"), command);
+    struct text name = process_name_of(recording);
     return profile_add_text(build->builder, name.bytes, name.length);
 }
 
@@ -265,22 +214,26 @@ static void threads_measured_add(struct build *build, size_t index, const uint32
     }
 }
 
-/* The start-up, which ends where the recording begins, rooted where the loader is; the ends of
- * threads, of which only the sum is known. Both are weights of the first thread. */
+/* The start-up, which ends where the recording begins, and the process's end, both rooted where the
+ * loader is; the ends of threads, of which only the sum is known. All are weights of the first
+ * thread. */
 static void measured_add(struct build *build, size_t index, const uint32_t *threads,
                          struct account *account)
 {
     const struct recording *recording = build->recordings[index];
     if (build->measure != MEASURE_CPU)
         return;
-    uint64_t up_ns = build->start_ups_ns[index], exit_ns = recording->facts.thread_exit_ns;
+    const struct recording_facts *facts = &recording->facts;
+    uint64_t up_ns = build->start_ups_ns[index];
     struct profile_sample at = {.thread = threads[0], .time_ns = recording_start(build, recording)};
     add_measured(build, "_start", "[start-up]", &at, up_ns);
     account_add_start_up(account, index, up_ns);
     threads_measured_add(build, index, threads, account);
-    at.time_ns = add_saturated(at.time_ns, recording->facts.length_ns);
-    add_measured(build, "clone3", "[thread exit]", &at, exit_ns);
-    account_add_thread_exit(account, index, exit_ns);
+    at.time_ns = add_saturated(at.time_ns, facts->length_ns);
+    add_measured(build, "clone3", "[thread exit]", &at, facts->thread_exit_ns);
+    account_add_thread_exit(account, index, facts->thread_exit_ns);
+    add_measured(build, "_start", "[process exit]", &at, facts->process_exit_ns);
+    account_add_process_exit(account, index, facts->process_exit_ns);
     if (build->own_cost)
         account_own_is_weighed(account, index);
 }
@@ -349,7 +302,8 @@ bool profile_build(const struct recording *const *recordings, size_t n,
     }
     if (n == 0)
         return err_fail(err, ERR_USAGE, ERR_NO_OFFSET, "no recording");
-    if (!start_ups_find(&build)) {
+    build.start_ups_ns = calloc(n, sizeof *build.start_ups_ns);
+    if (build.start_ups_ns == NULL || !start_ups_find(recordings, n, build.start_ups_ns)) {
         free(build.start_ups_ns);
         return err_fail_memory(err);
     }

@@ -12,7 +12,8 @@
  *              itself are left out.
  * Start-up     What a process used before its recording began (exec, the dynamic loader) is a
  *              weight of its own, `_start;[start-up]`, so that the weights add up to the CPU time
- *              of the process.
+ *              of the process. What the kernel used to remove a process after its last word is
+ *              `_start;[process exit]`, where process_exits_find (account/process_exits.h) found it.
  * Threads      What libc and the kernel used to begin a thread is `clone3;[thread start]`, what
  *              threads used after the last record of their own, measured as the process's CPU time
  *              less its threads', `clone3;[thread exit]`. What our own code used in them there is

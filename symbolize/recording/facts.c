@@ -118,8 +118,8 @@ bool facts_find(struct recording *recording, struct arena *arena)
     facts->cpu_ns = facts->cpu_known ? header->end_cpu_ns - header->start_cpu_ns : 0;
     facts->children_known = header->end == CAPTURE_EXITED && header->end_ppid != 0;
     facts->children_ns = header->end_children_cpu_ns;
-    facts->ends_stopped = header->end == CAPTURE_RUNNING && recording->n_pauses > 0 &&
-                          recording->pauses[recording->n_pauses - 1].stops;
+    facts->ends_stopped =
+        recording->n_pauses > 0 && recording->pauses[recording->n_pauses - 1].stops;
     facts->length_ns = length_ns_of(recording);
     facts->stopped_ns = recording_paused_ns(recording, facts->length_ns);
     facts->thread_exit_ns = thread_exit_ns_of(recording);

@@ -112,14 +112,17 @@ struct recording_facts {
     bool children_known;  /* of the next: it has an end that states it, or is running            */
     uint64_t children_ns; /* CPU time of the children it had waited for, with theirs, at the end */
     bool is_running;      /* recording_note_running was called                                   */
-    bool ends_stopped;    /* sampling was stopped at its last word, and it has no end            */
+    bool ends_stopped;    /* sampling was stopped at its last word                               */
     uint64_t cpu_ns;      /* the process used from the recording's start to its end; 0: not known */
     uint64_t length_ns;   /* from its start to its end, or to the last thing it knows of         */
     uint64_t stopped_ns;  /* of it, while sampling was stopped                                   */
     /* CPU time of threads after their own last record: the part of libc and the kernel in the end
      * of a thread, which is in the CPU time of the process and in no thread's; 0: not known. */
     uint64_t thread_exit_ns;
-    uint64_t own_ns;     /* own_cpu_ns of all threads */
+    uint64_t own_ns; /* own_cpu_ns of all threads */
+    /* What the kernel used to remove the process, after end_cpu_ns; 0 unless process_exits_find
+     * (account/process_exits.h) found it in the figures of those that waited for it. */
+    uint64_t process_exit_ns;
     const char *command; /* its words joined by blanks; "" if not recorded                      */
 };
 

@@ -56,7 +56,7 @@ def ask(argv):
     return answer
 
 
-OFF_THE_GRID = ("[thread start]", "[start-up]", "[sampler]")  # leaf frames: measured, not sampled
+OFF_THE_GRID = ("[thread start]", "[start-up]", "[process exit]", "[sampler]")  # leaf frames: measured, not sampled
 FACTS = ("name", "recording", "n_samples", "n_threads", "total_ns", "period_ns", "self_ns", "rows")
 
 
@@ -80,6 +80,7 @@ class Recorded:
         self.total_ns = round(dump["weight_s"] * 1e9) + round(dump["start_cpu_ms"] * 1e6) + dump["thread_exit_ns"] + \
             dump["thread_begin_ns"]
         self.period_ns = round(dump["weight_s"] * 1e9 / dump["steps"])
+        self.write("app.folded")  # that of the run has the end of the process, too
         self.write("ns.folded", "--count", "ns")
         self.self_ns = {}
         for stack, ns in Folded("ns.folded").stacks.items():

@@ -255,6 +255,49 @@ def the_whole_run(_scratch):
 
 
 @case
+def ends_of_processes(_scratch):
+    """What the kernel used to remove a process is in the profile, the more the more memory it had."""
+    script = "i=0; while [ $i -lt 300 ]; do /bin/true; ls / >/dev/null; i=$((i+1)); done"
+    for options in ([], ["--processes", "split"]):
+        result = sampler_run(["-o", "out.folded", "--account-file", "out.json", "--count", "ns", *options], ["sh", "-c", script])
+        print("  " + result.stderr.splitlines()[0])
+        total = json.load(open("out.json"))["total"]
+        check(97 <= percentage(result) <= 101, "%s", result.stderr)
+        check(600 * 20e3 < total["process_exit_ns"] < 601 * 500e3, "ends of 600 processes: %d ns", total["process_exit_ns"])
+        if not options:
+            check_equal(Folded("out.folded").total_of("[process exit]"), total["process_exit_ns"], "in the profile")
+    memory = 'import os; held = b"x" * (%d << 20); os._exit(0)'
+    exits_ns = []
+    for mib in (1, 300):
+        result = sampler_run(["-o", "out.folded", "--account-file", "out.json"], [sys.executable, "-c", memory % mib])
+        account = json.load(open("out.json"))
+        check_equal(account["unrecorded_ns"], 0, "in no recording: %s" % result.stderr)
+        peak = account["processes"][0]["peak_bytes"]
+        check(mib << 20 < peak < (mib + 100) << 20, "%d MiB: at most %d bytes", mib, peak)
+        exits_ns.append(account["total"]["process_exit_ns"])
+    print("  end of a process of 1 MiB %.2f ms, of 300 MiB %.2f ms" % tuple(ns / 1e6 for ns in exits_ns))
+    check(exits_ns[1] > 2e6 + exits_ns[0], "ends: %s ns", exits_ns)
+
+
+@case
+def first_samples(_scratch):
+    """A process's first sample costs more than all others, and is ours: neither missed where processes end before their
+    second one, nor counted twice where they go on."""
+    program = "import os\nfor i in range(200):\n child = os.fork()\n if child == 0:\n  sum(range(%d)); os._exit(0)\n os.waitpid(child, 0)"
+    for n in (2000, 100000):
+        result = sampler_run(["-o", "out.folded", "--account-file", "out.json"], [sys.executable, "-c", program % n])
+        account = json.load(open("out.json"))
+        own_ns = [sorted(p["own_ns"] for p in account["processes"] if (p["samples"] > 0) == sampled) for sampled in (False, True)]
+        print("  %s; own cost without a sample %s, with one %s ns" % (result.stderr.splitlines()[0], *[own[:1] for own in own_ns]))
+        share = account["total"]["explained_share"]
+        check(0.96 <= share <= 1.03, "%s: %s", share, result.stderr)
+        if n == 2000:
+            check(len(own_ns[0]) > 5 < len(own_ns[1]), "processes without and with a sample: %d, %d", *map(len, own_ns))
+            median_ns = [own[len(own) // 2] for own in own_ns]
+            check(median_ns[1] > 1.5 * median_ns[0], "own cost without and with a sample: %s", median_ns)
+
+
+@case
 def killed_at_birth(_scratch):
     """What is killed while it makes its recording costs no line of its own, and is counted."""
     for delay_us in (200, 400, 600, 800, 1000, 1500):

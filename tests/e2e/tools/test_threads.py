@@ -15,7 +15,8 @@ def load(name):
 
 
 def self_us(profile):
-    """{name: microseconds}, as viewers count: a sample lasts until the next."""
+    """{name: microseconds}, as viewers count: a sample lasts until the next. Without the end of the process, of which
+    sampler-run knows and the recording does not."""
     nodes = {node["id"]: node for node in profile["nodes"]}
     times, now = [], profile["startTime"]
     for delta in profile["timeDeltas"]:
@@ -25,7 +26,7 @@ def self_us(profile):
     found = {}
     for i, sample in enumerate(profile["samples"]):
         name = nodes[sample]["callFrame"]["functionName"]
-        if name not in ("(idle)", "(root)"):
+        if name not in ("(idle)", "(root)", "[process exit]"):
             found[name] = found.get(name, 0) + times[i + 1] - times[i]
     return found
 

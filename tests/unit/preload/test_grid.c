@@ -1,8 +1,10 @@
 /* test_grid.c - the promises of grid.h. */
 #include <signal.h>
+#include <time.h>
 
 #include "clock/engine.h"
 #include "clock/grid.h"
+#include "sys/os.h"
 #include "unit.h"
 
 static void points_are_counted_once(void **state)
@@ -117,6 +119,44 @@ static void event_follows_a_soon_first_tick(void **state)
     assert_int_equal(clock.first_id, -1);
 }
 
+static uint64_t cpu_ns(void)
+{
+    return os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static bool is_prof_pending(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGPROF) == 1;
+}
+
+static void event_starts_anew_where_it_is_put_off(void **state)
+{
+    (void)state;
+    const struct clock_settings settings = {.period_ns = 20000000, .signo = SIGPROF};
+    struct clock clock;
+    sigset_t prof;
+    sigemptyset(&prof);
+    sigaddset(&prof, SIGPROF);
+    sigprocmask(SIG_BLOCK, &prof, NULL);
+    clock_perf_setup(&settings);
+    clock_init(&clock);
+    if (clock_perf_arm(&clock, &settings, 0, settings.period_ns, false) != 0)
+        skip();
+    for (uint64_t start_ns = cpu_ns(); cpu_ns() - start_ns < 15000000;)
+        continue;
+    clock_put_off(&clock);
+    const struct timespec at_once = {0};
+    sigtimedwait(&prof, NULL, &at_once); /* one of an earlier test */
+    uint64_t from_ns = cpu_ns();
+    while (!is_prof_pending() && cpu_ns() - from_ns < 1000000000)
+        continue;
+    /* A host that takes time away lets it come early. */
+    assert_in_range(cpu_ns() - from_ns, 10000000, 900000000);
+    clock_perf_disarm(&clock);
+    sigtimedwait(&prof, NULL, &at_once);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +167,7 @@ int main(void)
         cmocka_unit_test(many_short_threads_add_up),
         cmocka_unit_test(period_leaves_the_thread_time),
         cmocka_unit_test(event_follows_a_soon_first_tick),
+        cmocka_unit_test(event_starts_anew_where_it_is_put_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

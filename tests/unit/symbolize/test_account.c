@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "account/commands.h"
 #include "account/print.h"
 #include "recording_builder.h"
 #include "unit.h"
@@ -252,6 +253,57 @@ static void both_prints_name_what_there_is(void **state)
     account_deinit(&account);
 }
 
+/* A recording alone has its row among the processes; several of a command have one together. */
+static void processes_of_a_command_are_one_row(void **state)
+{
+    (void)state;
+    struct account account;
+    struct account_commands commands = {0};
+    account_of(&account, 4);
+    struct account_process *processes = account.processes.items;
+    processes[1].name = "b";
+    processes[1].sums.cpu_ns = 700000000;
+    processes[2].sums.n_samples = 0;
+    processes[3].sums.n_samples = 0;
+    processes[3].sums.cpu_known = false;
+    processes[3].sums.weight_ns = 5000000;
+    account_add_start_up(&account, 2, 3000000);
+    account_add_process_exit(&account, 2, 2000000);
+    assert_true(account_commands_find(&account, &commands));
+    assert_int_equal(commands.n, 2);
+    assert_string_equal(commands.items[0].name, "b");
+    assert_int_equal(commands.items[0].n_processes, 1);
+    assert_int_equal(commands.items[0].used_ns, 700000000);
+    assert_int_equal(commands.items[0].n_without_sample, 0);
+    const struct account_command *app = &commands.items[1];
+    assert_string_equal(app->name, "app");
+    assert_int_equal(app->n_processes, 3);
+    assert_int_equal(app->n_samples, 2);
+    assert_int_equal(app->n_without_sample, 2);
+    assert_int_equal(app->without_sample_ns, 100000000 + 5000000 + 5000000);
+    assert_int_equal(app->used_ns, app->without_sample_ns + 100000000);
+    assert_int_equal(app->start_up_ns, 3000000);
+    assert_int_equal(app->process_exit_ns, 2000000);
+    account_commands_deinit(&commands);
+    char *text = print(&account, account_print_text);
+    assert_non_null(
+        strstr(text, "  without a sample             0.110 s   12.09 %  2 ended before"));
+    assert_non_null(
+        strstr(text, "\n        3    0.210 s    0.003 s    0.002 s         2         2  app\n"));
+    free(text);
+    char *json = print(&account, account_print_json);
+    assert_non_null(
+        strstr(json, "\"name\": \"app\",\n   \"processes\": 3,\n   \"without_sample\": 2"));
+    free(json);
+    account_deinit(&account);
+    account_of(&account, 1);
+    text = print(&account, account_print_text);
+    assert_null(strstr(text, "processes       used"));
+    assert_null(strstr(text, "without a sample"));
+    free(text);
+    account_deinit(&account);
+}
+
 /* Each value this version of the recording can hold has its words, and each other one too. */
 static void every_value_has_words(void **state)
 {
@@ -275,6 +327,7 @@ int main(void)
         cmocka_unit_test(accounts_add_up),
         cmocka_unit_test(a_recording_without_end_leaves_the_cpu_unknown),
         cmocka_unit_test(both_prints_name_what_there_is),
+        cmocka_unit_test(processes_of_a_command_are_one_row),
         cmocka_unit_test(every_value_has_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

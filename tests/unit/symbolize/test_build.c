@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "account/closing.h"
+#include "account/process_exits.h"
 #include "build/build.h"
 #include "recording_builder.h"
 #include "unit.h"
@@ -427,6 +428,55 @@ static void processes_share_what_is_equal(void **state)
     }
 }
 
+/* What the kernel used to remove a child is known from its parent's figure, which has its start-up too. */
+static void the_end_of_a_process_has_a_weight(void **state)
+{
+    (void)state;
+    struct self self;
+    struct recording_builder b[2];
+    struct recording *recordings[2];
+    struct err err = ERR_INIT;
+    struct account account;
+    struct profile *profile = NULL;
+    self_describe(&self);
+    for (unsigned i = 0; i < 2; i++) {
+        record_self(&b[i], &self);
+        struct capture_header *header = builder_header(&b[i]);
+        header->pid = 100 + i;
+        header->ppid = 99 + i;
+        header->start_time_ns += i * 1000000UL;
+        header->start_cpu_ns = 2000000;
+        header->end_cpu_ns = 5000000;
+        header->end = CAPTURE_EXITED;
+        header->end_ppid = header->ppid;
+        header->end_time_ns = header->start_time_ns + 10000000;
+        header->end_children_cpu_ns = i == 0 ? 5300000 : 0;
+        assert_true(recording_read_memory(b[i].bytes, b[i].size_bytes, &recordings[i], &err));
+    }
+    assert_true(process_exits_find(recordings, 2, 100, 10400000));
+    assert_int_equal(recordings[0]->facts.process_exit_ns, 100000);
+    assert_int_equal(recordings[1]->facts.process_exit_ns, 300000);
+    assert_true(account_init(&account));
+    const struct recording *const both[] = {recordings[0], recordings[1]};
+    assert_true(profile_build(both, 2, &(struct build_options){0}, &profile, &account, &err));
+    assert_int_equal(profile->n_samples, 4);
+    const struct profile_sample *last = &profile->samples[3];
+    assert_string_equal(folded(profile, last->stack), "_start;[process exit]");
+    assert_int_equal(profile_value(profile, 3, 0), 0);
+    assert_int_equal(profile_value(profile, 3, 1), 300000);
+    assert_int_equal(last->time_ns, 2000000 + 1000000 + 10000000);
+    assert_int_equal(profile->processes[profile->threads[last->thread].process].pid, 101);
+    assert_int_equal(account.all.process_exit_ns, 400000);
+    assert_int_equal(account.all.cpu_ns, 10400000);
+    assert_int_equal(account.all.weight_ns, 4400000);
+    profile_destroy(profile);
+    account_deinit(&account);
+    for (unsigned i = 0; i < 2; i++) {
+        recording_destroy(recordings[i]);
+        builder_deinit(&b[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +488,7 @@ int main(void)
         cmocka_unit_test(weights_times_and_threads),
         cmocka_unit_test(costs_of_threads),
         cmocka_unit_test(processes_share_what_is_equal),
+        cmocka_unit_test(the_end_of_a_process_has_a_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,25 @@ static void the_first_line_has_what_is_not_usual(void **state)
                         "accounts for 0.0250 of 0.0250 s CPU (100.0 %), 1000 Hz");
 }
 
+static void short_processes_are_told_of_when_they_weigh(void **state)
+{
+    (void)state;
+    struct account account = usual();
+    struct account_process processes[3] = {
+        {.name = "a", .sums = account.all},
+        {.name = "b", .sums = {.cpu_ns = S / 20, .cpu_known = true}},
+        {.name = "b", .sums = {.cpu_ns = S / 20, .cpu_known = true}}};
+    account.processes.items = processes;
+    account.processes.n = 3;
+    account.all.n_processes = 3;
+    assert_string_equal(first_line(&account),
+                        "accounts for 1.88 of 1.88 s CPU (100.0 %), 999 Hz; 3 "
+                        "processes, 2 shorter than a sample: 0.100 s");
+    processes[1].sums.cpu_ns = S / 25; /* 90 of 1970 ms */
+    assert_string_equal(first_line(&account),
+                        "accounts for 1.88 of 1.88 s CPU (100.0 %), 999 Hz; 3 processes");
+}
+
 static void elapsed_time_and_events_have_lines_of_their_own(void **state)
 {
     (void)state;
@@ -364,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_usual_run_takes_few_words),
         cmocka_unit_test(the_first_line_has_what_is_not_usual),
+        cmocka_unit_test(short_processes_are_told_of_when_they_weigh),
         cmocka_unit_test(elapsed_time_and_events_have_lines_of_their_own),
         cmocka_unit_test(a_few_samples_give_no_shares),
         cmocka_unit_test(what_never_began_is_said_so),

@@ -1,5 +1,5 @@
 /* test_process_name.c - what processes are called, by their file and their first argument. */
-#include "build/process_name.h"
+#include "recording/process_name.h"
 #include "unit.h"
 
 static void expect(const char *exe, const char *first_word, const char *name)

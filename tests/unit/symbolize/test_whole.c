@@ -99,7 +99,7 @@ static void what_was_waited_for_is_subtracted(void **state)
     tree_add(&tree, parent(ended(MAIN, 9, 100), 1500));
     tree_add(&tree, parent(ended(11, MAIN, 200), 300));
     tree_add(&tree, ended(12, 11, 300));
-    tree_end(&tree, 1600, 1600, 1000 * MS - 3 * ENDS);
+    tree_end(&tree, 1600, 1600, 1000 * MS - ENDS);
     tree_begin(&tree);
     tree_add(&tree, ended(MAIN, 9, 1000));
     tree_end(&tree, 1002, 1002, 2 * MS - ENDS);
@@ -127,7 +127,7 @@ static void nobody_waited_for_an_orphan(void **state)
     tree_add(&tree, ended(MAIN, 9, 100));
     tree_add(&tree, parent(orphan, 290));
     tree_add(&tree, grandchild);
-    tree_end(&tree, 100, 100 + 500 + 290, 40 * MS - 2 * ENDS);
+    tree_end(&tree, 100, 100 + 500 + 290, 40 * MS - ENDS);
     tree_begin(&tree); /* the new parent is in the run, and waited for it */
     tree_add(&tree, parent(ended(MAIN, 9, 100), 500));
     orphan.end_ppid = MAIN;
@@ -161,7 +161,7 @@ static void one_that_became_another_is_one_process(void **state)
     tree_add(&tree, parent(after, 70)); /* in any order; an orphan by the time of its exec */
     tree_add(&tree, before);
     tree_add(&tree, ended(MAIN, 9, 100));
-    tree_end(&tree, 400, 100 + 110 + 70 + 300, 370 * MS - 3 * ENDS);
+    tree_end(&tree, 400, 100 + 110 + 70 + 300, 370 * MS - ENDS);
 }
 
 static void what_still_runs_was_not_waited_for(void **state)
@@ -176,7 +176,7 @@ static void what_still_runs_was_not_waited_for(void **state)
     tree_add(&tree, parent(ended(MAIN, 9, 100), 1));
     tree_add(&tree, parent(running(11, MAIN, 5000), 1200));
     tree_add(&tree, ended(12, 11, 1000));
-    tree_end(&tree, 100, 6300, 200 * MS - 2 * ENDS);
+    tree_end(&tree, 100, 6300, 200 * MS - ENDS);
 }
 
 /* One that left its children as they were is told by their absence from its figure, or by its word. */
@@ -194,7 +194,7 @@ static void not_all_parents_wait(void **state)
     tree_add(&tree, parent(main, 300));
     tree_add(&tree, ended(11, MAIN, 500));
     tree_add(&tree, ended(12, MAIN, 300));
-    tree_end(&tree, 700, 1200, 300 * MS - 2 * ENDS);
+    tree_end(&tree, 700, 1200, 300 * MS - ENDS);
     tree_begin(&tree); /* that was another */
     main.unwaited = "111 ";
     tree_add(&tree, parent(main, 300));
@@ -211,18 +211,20 @@ static void not_all_parents_wait(void **state)
 static void what_a_killed_one_used_last_is_its_own(void **state)
 {
     (void)state;
-    struct account_process orphan = killed(11, MAIN, 500), main = parent(ended(MAIN, 9, 100), 500);
+    struct account_process orphan = killed(11, MAIN, 500), main = parent(ended(MAIN, 9, 100), 510);
     struct tree tree;
     tree_begin(&tree);
     tree_add(&tree, main);
     tree_add(&tree, killed(11, MAIN, 500));
     tree_end(&tree, 610, 610, 0);
     tree_begin(&tree); /* more than a tick and an end: of others */
+    main.children_ns = 540 * MS;
     tree_add(&tree, main);
     tree_add(&tree, killed(11, MAIN, 500));
-    tree_end(&tree, 640, 640, 30 * MS - 2 * ENDS);
+    tree_end(&tree, 640, 640, 30 * MS - ENDS);
     tree_begin(&tree); /* the kernel's figure has it not: its parent was gone before it was */
     main.end_time_ns = orphan.start_time_ns + 1999 * MS;
+    main.children_ns = 0;
     tree_add(&tree, main);
     tree_add(&tree, orphan);
     tree_end(&tree, 100, 600, 0);
@@ -243,6 +245,140 @@ static void what_a_killed_one_used_while_stopped_was_not_wanted(void **state)
             tree_add(&tree, killed_ones[k]);
         tree_end(&tree, 5000, 1600, 0);
     }
+}
+
+/* What the kernel took to remove the process that was added as number `index`. */
+static uint64_t exit_ns(const struct tree *tree, size_t index)
+{
+    return tree->account.processes.items[index].exit_ns;
+}
+
+/* The command with children, one of which has a child. */
+static void family_add(struct tree *tree, uint64_t microseconds_more)
+{
+    tree_begin(tree);
+    tree_add(tree, parent(ended(MAIN, 9, 100), 600));
+    tree_add(tree, parent(ended(11, MAIN, 200), 100));
+    tree_add(tree, ended(12, 11, 100));
+    tree_add(tree, ended(13, MAIN, 300));
+    tree->account.processes.items[0].children_ns += microseconds_more * 1000;
+}
+
+static void exits_find(struct tree *tree, uint64_t run_ns)
+{
+    assert_true(account_find_exits(&tree->account, MAIN, run_ns));
+}
+
+static void removing_a_process_takes_time(void **state)
+{
+    (void)state;
+    struct tree tree;
+    family_add(&tree, 600);
+    exits_find(&tree, 700 * MS + 800000);
+    assert_int_equal(exit_ns(&tree, 0), 200000); /* sampler-run waited for it */
+    assert_int_equal(exit_ns(&tree, 1), 300000); /* its parent for two        */
+    assert_int_equal(exit_ns(&tree, 2), 0);
+    assert_int_equal(exit_ns(&tree, 3), 300000);
+    for (size_t i = 0; i < 4; i++) /* weights stand for it then, and nothing is left */
+        account_add_process_exit(&tree.account, i, exit_ns(&tree, i));
+    exits_find(&tree, 700 * MS + 800000);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(exit_ns(&tree, i), 0);
+    assert_true(account_set_run(&tree.account, MAIN, 700 * MS + 800000));
+    assert_int_equal(tree.account.all.cpu_ns, 700 * MS + 800000);
+    account_deinit(&tree.account);
+}
+
+static void removing_takes_no_longer_than_there_is_memory(void **state)
+{
+    (void)state;
+    struct tree tree;
+    family_add(&tree, 9000);
+    exits_find(&tree, 709 * MS);
+    assert_int_equal(exit_ns(&tree, 1), ENDS);
+    assert_int_equal(exit_ns(&tree, 3), ENDS);
+    account_add_process_exit(&tree.account, 1, ENDS); /* and it is not taken for left once more */
+    account_add_process_exit(&tree.account, 3, ENDS);
+    tree_end(&tree, 709, 709, 9 * MS - 2 * ENDS);
+    family_add(&tree, 9000); /* 15 000 pages */
+    tree.account.processes.items[3].peak_bytes = 15000 * 4096;
+    exits_find(&tree, 709 * MS);
+    assert_int_equal(exit_ns(&tree, 1) + exit_ns(&tree, 3), 8 * MS + MS / 2);
+    assert_int_equal(exit_ns(&tree, 3), 16 * exit_ns(&tree, 1));
+    tree_end(&tree, 709, 709, MS / 2);
+}
+
+/* Then it may have been something else. */
+static void removing_is_not_told_from_what_is_not_recorded(void **state)
+{
+    (void)state;
+    enum { PARENT_MISSED, CHILD_MISSED, KILLED, BECAME_ANOTHER, STOPPED, NOT_DOUBTFUL };
+    for (unsigned doubt = PARENT_MISSED; doubt <= NOT_DOUBTFUL; doubt++) {
+        struct tree tree;
+        family_add(&tree, 600);
+        struct account_process *processes = tree.account.processes.items;
+        processes[0].sums.n_children_missed = doubt == PARENT_MISSED;
+        processes[1].sums.n_children_missed = doubt == CHILD_MISSED; /* in what it waited for */
+        if (doubt == KILLED)
+            processes[3].end = CAPTURE_RUNNING;
+        if (doubt == BECAME_ANOTHER)
+            processes[3].end = CAPTURE_EXEC;
+        processes[3].ends_stopped = doubt == STOPPED;
+        exits_find(&tree, 700 * MS + 600000);
+        bool is_known = doubt == NOT_DOUBTFUL || doubt == CHILD_MISSED;
+        assert_int_equal(exit_ns(&tree, 1), is_known ? 300000 : 0);
+        assert_int_equal(exit_ns(&tree, 3), is_known ? 300000 : 0);
+        account_deinit(&tree.account);
+    }
+}
+
+/* Recordings that somebody has picked: who waited for the command is not known, and there may be
+ * others. */
+static void without_a_run_the_parents_know(void **state)
+{
+    (void)state;
+    struct tree tree;
+    family_add(&tree, 600);
+    exits_find(&tree, 0);
+    assert_int_equal(exit_ns(&tree, 0), 0);
+    assert_int_equal(exit_ns(&tree, 1), 300000);
+    assert_int_equal(exit_ns(&tree, 3), 300000);
+    account_deinit(&tree.account);
+    family_add(&tree, 1001);
+    exits_find(&tree, 0);
+    assert_int_equal(exit_ns(&tree, 1), 0);
+    account_deinit(&tree.account);
+}
+
+/* A process that is not recorded had children that are: no figure is what it should be. */
+static void figures_that_do_not_add_up_are_looked_at_together(void **state)
+{
+    (void)state;
+    struct tree tree;
+    family_add(&tree, 0);
+    tree_add(&tree, ended(21, 20, 50));
+    tree.account.processes.items[1].children_ns += 80 * MS; /* of 20, which had waited for 21 */
+    tree.account.processes.items[0].children_ns += 80 * MS;
+    exits_find(&tree, 780 * MS);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(exit_ns(&tree, i), 0);
+    tree_end(&tree, 780, 780, 30 * MS - 5 * ENDS);
+}
+
+/* The second process with that number is not the first one's. */
+static void a_number_comes_again(void **state)
+{
+    (void)state;
+    struct tree tree;
+    struct account_process later = ended(12, 13, 50);
+    later.start_time_ns += 60 * 1000 * MS;
+    tree_begin(&tree);
+    tree_add(&tree, parent(ended(MAIN, 9, 100), 510));
+    tree_add(&tree, parent(ended(11, MAIN, 150), 110));
+    tree_add(&tree, ended(12, 11, 100));
+    tree_add(&tree, parent(ended(13, MAIN, 200), 50));
+    tree_add(&tree, later);
+    tree_end(&tree, 610, 610, 10 * MS - ENDS);
 }
 
 static void other_measures_and_unknown_runs_are_left_alone(void **state)
@@ -272,6 +408,12 @@ int main(void)
         cmocka_unit_test(not_all_parents_wait),
         cmocka_unit_test(what_a_killed_one_used_last_is_its_own),
         cmocka_unit_test(what_a_killed_one_used_while_stopped_was_not_wanted),
+        cmocka_unit_test(removing_a_process_takes_time),
+        cmocka_unit_test(removing_takes_no_longer_than_there_is_memory),
+        cmocka_unit_test(removing_is_not_told_from_what_is_not_recorded),
+        cmocka_unit_test(without_a_run_the_parents_know),
+        cmocka_unit_test(figures_that_do_not_add_up_are_looked_at_together),
+        cmocka_unit_test(a_number_comes_again),
         cmocka_unit_test(other_measures_and_unknown_runs_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

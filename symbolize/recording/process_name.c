@@ -1,5 +1,5 @@
 /* process_name.c - see process_name.h. */
-#include "build/process_name.h"
+#include "recording/process_name.h"
 
 static struct text cut_at(struct text text, const char *mark)
 {
@@ -19,4 +19,11 @@ struct text process_name(struct text exe, struct text first_word)
     if (text_starts(name, "-")) /* a login shell */
         name = text_from(name, 1);
     return name.length > 0 ? name : of_file;
+}
+
+struct text process_name_of(const struct recording *recording)
+{
+    struct text command = recording_info_get(recording, "command");
+    command.length = strnlen(command.bytes, command.length);
+    return process_name(recording_info_get(recording, "exe"), command);
 }
