@@ -84,6 +84,16 @@ HOOK_EXPORT void _Exit(int status)
 static __thread bool blocked_before_fork;
 static __thread rlim_t soft_limit_before_fork;
 
+/* What a child is likely to come to next, for a parent that has more than one: looked up once, and not
+ * by each of them. HOOK */
+static void look_up_for_children(void)
+{
+    if (session.recording.header == NULL || session.recording.header->n_forks == 0)
+        return;
+    (void)LIBC_REAL(exit_now);
+    (void)LIBC_REAL(execve);
+}
+
 /* Our signal is blocked while the process is copied: otherwise a copy that takes longer than a
  * period is begun again at each tick, for ever. No lock is held until then: handlers of the program
  * run between this and the copy; they may start threads, or wait for the end of threads, and so for
@@ -91,6 +101,7 @@ static __thread rlim_t soft_limit_before_fork;
 static void before_fork(void)
 {
     uint64_t ours = os_signal_bit(session.settings.signo), before = 0;
+    look_up_for_children();
     os_sigmask(SIG_BLOCK, &ours, &before);
     blocked_before_fork = (before & ours) != 0;
     soft_limit_before_fork = __libc_single_threaded ? RLIM_INFINITY : fds_soft_limit();
@@ -111,7 +122,7 @@ static void after_fork_in_parent(void)
     if (session.recording.header != NULL)
         recording_count(&session.recording.header->n_forks, 1);
     after_fork();
-    errno = saved_errno;
+    os_errno_restore(saved_errno);
 }
 
 /* HOOK */
@@ -124,7 +135,7 @@ static void after_fork_in_child(void)
     session_restart(&entry, true);
     thread_registry_unlock();
     after_fork();
-    errno = saved_errno;
+    os_errno_restore(saved_errno);
 }
 
 /* What the child shares with its parent or has of its own, so that nothing of ours may run in it:

@@ -13,6 +13,7 @@
 #include <sys/auxv.h>
 
 #include "capture.h"
+#include "sys/layout.h"
 #include "sys/line.h"
 #include "sys/os.h"
 
@@ -101,7 +102,7 @@ static void look_at(int folder, const char *name, pid_t own_pid, struct folder_c
 /* EXIT */
 struct folder_content folder_content_of(int fd, pid_t own_pid)
 {
-    static _Alignas(struct entry) char bytes[16384]; /* static: EXIT runs once */
+    static LAYOUT_LARGE _Alignas(struct entry) char bytes[16384]; /* static: EXIT runs once */
     struct folder_content content = {false, false};
     long n;
     while (!content.has_running && (n = os_call(SYS_getdents64, fd, bytes, sizeof bytes)) > 0)

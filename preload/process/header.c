@@ -1,8 +1,6 @@
 /* header.c - see header.h. */
 #include "process/header.h"
 
-#include <unistd.h>
-
 #include "record/recording.h"
 #include "state/run.h"
 #include "sys/os.h"
@@ -32,7 +30,7 @@ struct capture_header header_of_process(uint64_t start_cpu_ns)
         .chunk_bytes = CAPTURE_CHUNK_BYTES,
         .arch = CAPTURE_X86_64,
         .pid = (uint32_t)session.pid,
-        .ppid = (uint32_t)getppid(),
+        .ppid = (uint32_t)os_getppid(),
         .period = session.settings.step,
         .weight_unit =
             session.settings.measure == SETTINGS_EVENT ? CAPTURE_UNIT_EVENTS : CAPTURE_UNIT_NS,

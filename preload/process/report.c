@@ -16,6 +16,7 @@
 #include "state/paths.h"
 #include "state/run.h"
 #include "sys/keep.h"
+#include "sys/layout.h"
 #include "sys/line.h"
 #include "sys/os.h"
 
@@ -93,12 +94,12 @@ static void say_how_to_report(const char *why, const char *recordings, const cha
 /* Whether the process above this one was given this library as well. EXIT */
 static bool parent_is_sampled(void)
 {
-    static char bytes[65536]; /* static: EXIT runs once */
+    static LAYOUT_LARGE char bytes[65536]; /* static: EXIT runs once */
     char path[64];
     struct line line;
     line_init(&line, path, sizeof path);
     line_add(&line, "/proc/");
-    line_add_number(&line, (uint64_t)getppid());
+    line_add_number(&line, (uint64_t)os_getppid());
     line_add(&line, "/environ");
     int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
@@ -161,7 +162,7 @@ static void run_tool(const struct job *job)
 /* A program that has started no other: its own recording. EXIT */
 static void report_alone(void)
 {
-    static char profile[RECORDING_PATH_MAX]; /* static: EXIT runs once */
+    static LAYOUT_LARGE char profile[RECORDING_PATH_MAX]; /* static: EXIT runs once */
     struct line line;
     if (is_one_of_many()) {
         os_unlink(session.recording.path);
@@ -191,7 +192,7 @@ static void run_of_tree(struct line *line)
 /* Where the profile goes that a later process makes: under a name that is free. EXIT */
 static void find_free_outputs(struct line *output, struct line *profile)
 {
-    static char pattern[RECORDING_PATH_MAX]; /* static: EXIT runs once */
+    static LAYOUT_LARGE char pattern[RECORDING_PATH_MAX]; /* static: EXIT runs once */
     struct line line;
     unsigned attempt = 0;
     line_init(&line, pattern, sizeof pattern);
@@ -208,7 +209,7 @@ static void find_free_outputs(struct line *output, struct line *profile)
 /* Everything in the folder. EXIT */
 static void report_tree(void)
 {
-    static char output[RECORDING_PATH_MAX], profile[RECORDING_PATH_MAX], run[512];
+    static LAYOUT_LARGE char output[RECORDING_PATH_MAX], profile[RECORDING_PATH_MAX], run[512];
     struct line output_line, profile_line, run_line;
     line_init(&output_line, output, sizeof output);
     line_init(&profile_line, profile, sizeof profile);

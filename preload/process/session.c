@@ -17,6 +17,7 @@
 #include "signals/program_mask.h"
 #include "state/infos.h"
 #include "state/paths.h"
+#include "sys/layout.h"
 #include "sys/line.h"
 #include "sys/os.h"
 #include "threads/control.h"
@@ -38,40 +39,28 @@ static bool can_write_to(const char *folder)
             os_call(SYS_faccessat, AT_FDCWD, folder, W_OK | X_OK) == 0);
 }
 
-/* Of the two that a run has, that which was chosen when this recording began. */
-static const char *folder;
-
-/* The folder of the run, or that for other users' processes. False with errno, of the first. SETUP,
+/* The folder of the run, or that for other users' processes. NULL with errno, of the first. SETUP,
  * HOOK */
-static bool choose_folder(void)
+static const char *choose_folder(void)
 {
-    folder = session.settings.recording_dir;
+    const char *folder = session.settings.recording_dir;
     if (tree_place() != TREE_NONE)
-        return tree_make_folder();
+        return tree_make_folder() ? folder : NULL;
     if (can_write_to(folder))
-        return true;
+        return folder;
     int run_errno = errno;
     if (session.settings.others_dir != NULL && can_write_to(session.settings.others_dir))
-        folder = session.settings.others_dir;
+        return session.settings.others_dir;
     errno = run_errno;
-    return folder != session.settings.recording_dir;
+    return NULL;
 }
 
 /* In the folder of a run: in memory at first, unless the watcher is going to write at any time.
  * Whether the folder can be written to is asked now, when it can still be reported. SETUP, HOOK */
 static bool begin_in_folder(const struct capture_header *header)
 {
-    char path[RECORDING_PATH_MAX];
-    struct line prefix;
-    if (!choose_folder())
-        return false;
-    line_init(&prefix, path, sizeof path);
-    paths_in_folder(&prefix, folder);
-    if (prefix.cut) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    if (!recording_begin(&session.recording, path, header))
+    const char *folder = choose_folder();
+    if (folder == NULL || !recording_begin(&session.recording, folder, header))
         return false;
     session.recording.makes_folder = tree_place() != TREE_NONE;
     return session.settings.measure != SETTINGS_WALL || recording_place(&session.recording);
@@ -80,7 +69,8 @@ static bool begin_in_folder(const struct capture_header *header)
 /* Next to the output, under the first name that is free. SETUP, HOOK */
 static bool open_beside_output(const struct capture_header *header)
 {
-    static char wanted[RECORDING_PATH_MAX], path[RECORDING_PATH_MAX]; /* one caller at a time */
+    static LAYOUT_LARGE char wanted[RECORDING_PATH_MAX],
+        path[RECORDING_PATH_MAX]; /* one caller at a time */
     struct line line, output, recording;
     line_init(&line, wanted, sizeof wanted);
     paths_add_output(&line, session.settings.output);
@@ -154,7 +144,7 @@ struct session_entry session_enter(void)
 }
 
 /* SETUP, HOOK */
-bool session_begin(const struct session_entry *entry)
+static bool begin(const struct session_entry *entry, bool is_child)
 {
     session.pid = os_getpid();
     if (!open_recording(entry))
@@ -172,10 +162,16 @@ bool session_begin(const struct session_entry *entry)
     infos_begin(&thread->stream);
     control_begin();
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
-    scan_start();
+    scan_start(is_child);
     thread_begin(thread, entry->thread_cpu_ns, false);
     control_begun(thread);
     return true;
+}
+
+/* SETUP */
+bool session_begin(const struct session_entry *entry)
+{
+    return begin(entry, false);
 }
 
 /* HOOK: the only thread, lock held and signals blocked by it */
@@ -192,13 +188,12 @@ void session_restart(const struct session_entry *entry, bool is_child)
     session.n_samples = 0;
     thread_registry_restart();
     recording_abandon(&session.recording);
-    sample_forget_modules();
     session.is_fork_child |= is_child;
     if (phase == SESSION_ENDED || (is_child && !session.settings.follow))
         return;
     if (is_child)
         tree_forked();
-    session_begin(entry);
+    begin(entry, is_child);
     mask_believe(mask_blocked);
 }
 
@@ -208,7 +203,7 @@ static void write_end(enum capture_end end, int status)
     struct capture_header *header = session.recording.header;
     header->end_cpu_ns = control_note_cpu();
     header->end_time_ns = os_clock_ns(CLOCK_MONOTONIC);
-    header->end_ppid = (uint64_t)getppid();
+    header->end_ppid = (uint64_t)os_getppid();
     header->end_children_cpu_ns = os_cpu_used_ns(RUSAGE_CHILDREN);
     header->end_peak_bytes = os_peak_bytes();
     header->exit_status = status >= 0 ? (uint32_t)status : 0;
@@ -218,14 +213,7 @@ static void write_end(enum capture_end end, int status)
 /* HOOK, EXIT */
 bool session_append_brief(void)
 {
-    char path[RECORDING_PATH_MAX];
-    struct line line;
-    if (session.settings.recording_dir == NULL)
-        return false;
-    line_init(&line, path, sizeof path);
-    line_add(&line, folder);
-    line_add(&line, "/" CAPTURE_BRIEF_NAME);
-    return !line.cut && recording_append(&session.recording, path);
+    return recording_append(&session.recording);
 }
 
 /* Whether threads other than the calling one have used CPU time worth looking for. EXIT */
@@ -343,7 +331,7 @@ void session_resume(void)
     header->end_cpu_ns = 0;
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
     control_timer_start();
-    scan_start();
+    scan_start(false);
 }
 
 /* HOOK */

@@ -28,8 +28,7 @@ struct session_entry {
 struct session_entry session_enter(void);
 
 /* Opens the recording and makes the calling thread its first; registry lock held, our signal
- * blocked. False when there is no recording (reported on stderr, except in a forked child). SETUP;
- * HOOK in a forked child */
+ * blocked. False when there is no recording (reported on stderr). SETUP */
 bool session_begin(const struct session_entry *entry);
 
 /* In a forked child, or where the recording was removed for an exec that failed; the calling thread

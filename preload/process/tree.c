@@ -19,6 +19,7 @@
 #include "state/paths.h"
 #include "state/run.h"
 #include "sys/keep.h"
+#include "sys/layout.h"
 #include "sys/os.h"
 
 #define NAME_ATTEMPTS 1000u
@@ -136,7 +137,8 @@ bool tree_name_is_free(const char *recording)
  * its way to it. Another run's name is not taken. SETUP */
 static void find_output(void)
 {
-    static char wanted[RECORDING_PATH_MAX], path[RECORDING_PATH_MAX]; /* one caller at a time */
+    static LAYOUT_LARGE char wanted[RECORDING_PATH_MAX],
+        path[RECORDING_PATH_MAX]; /* one caller at a time */
     struct line line, recording, output;
     line_init(&line, wanted, sizeof wanted);
     paths_add_output(&line, session.settings.output);

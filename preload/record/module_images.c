@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "capture.h"
+#include "sys/layout.h"
 #include "sys/line.h"
 #include "sys/os.h"
 #include "unwind/memory.h"
@@ -47,8 +48,8 @@ struct outline {
 
 /* Of the one caller that comes first. */
 static bool is_begun; /* atomic */
-static uint8_t piece[STREAM_IMAGE_PIECE_BYTES];
-static struct outline outline;
+static LAYOUT_LARGE uint8_t piece[STREAM_IMAGE_PIECE_BYTES];
+static LAYOUT_LARGE struct outline outline;
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
@@ -122,7 +123,7 @@ SIGNAL_SAFE static int open_mapped(const struct module *module)
 SIGNAL_SAFE static bool is_deleted(const struct module *module)
 {
     static const char end[] = " (deleted)";
-    static char link[RECORDING_PATH_MAX];
+    static LAYOUT_LARGE char link[RECORDING_PATH_MAX];
     char path[PATH_BYTES];
     mapped_path(module, path);
     long n = os_call(SYS_readlinkat, AT_FDCWD, path, link, sizeof link);
@@ -340,7 +341,7 @@ void module_images_put(struct stream *stream)
         return;
     for (uint32_t id = 1; id <= modules_count() && n_bytes < ALL_MAX_BYTES; id++) {
         const struct module *module = modules_get(id);
-        if (__atomic_load_n(&module->recorded, __ATOMIC_ACQUIRE) == 0 ||
+        if (__atomic_load_n(&module->recorded_in, __ATOMIC_ACQUIRE) != stream->recording->number ||
             (module->flags & CAPTURE_MODULE_VDSO) != 0)
             continue;
         bool is_gone = !is_there(module);

@@ -21,7 +21,8 @@
 #include "sys/os.h"
 
 #define NAME_ATTEMPTS 1000u
-#define NAME_REST_BYTES 32u /* "999.sampler" */
+#define NAME_REST_BYTES                                                                            \
+    32u /* "999.sampler" after the prefix, or "brief.sampler" after the folder */
 #define APPEND_MARGIN_BYTES (UINT64_C(1) << 20)
 
 /* False where the file size limit is in the way: to exceed it would send SIGXFSZ. any context */
@@ -127,6 +128,7 @@ bool recording_open(struct recording *recording, const char *path,
         return false;
     }
     recording->state = RECORDING_IN_FILE;
+    recording->number++;
     recording->stopped = false;
     recording->header = made;
     recording->header_mapped = CAPTURE_HEADER_BYTES;
@@ -134,22 +136,28 @@ bool recording_open(struct recording *recording, const char *path,
 }
 
 /* SETUP, HOOK */
-bool recording_begin(struct recording *recording, const char *prefix,
+bool recording_begin(struct recording *recording, const char *folder,
                      const struct capture_header *header)
 {
-    size_t length = strlen(prefix);
-    if (length + NAME_REST_BYTES > sizeof recording->path) {
+    struct line prefix; /* put together where it stays: a child of fork writes to few pages */
+    line_init(&prefix, recording->path, sizeof recording->path - NAME_REST_BYTES);
+    line_add(&prefix, folder);
+    line_add(&prefix, "/");
+    recording->folder_bytes = prefix.length;
+    line_add_number(&prefix, header->pid);
+    line_add(&prefix, ".");
+    recording->prefix_length = prefix.length;
+    if (prefix.cut) {
         errno = ENAMETOOLONG;
         return false;
     }
     struct capture_header *made = header_make(header, CAPTURE_HEADER_BYTES + CAPTURE_CHUNK_BYTES);
     if (made == NULL)
         return false;
-    memcpy(recording->path, prefix, length + 1);
-    recording->prefix_length = length;
     recording->makes_folder = false;
     recording->fd = -1;
     recording->state = RECORDING_IN_MEMORY;
+    recording->number++;
     recording->stopped = false;
     recording->header = made;
     recording->header_mapped = CAPTURE_HEADER_BYTES + CAPTURE_CHUNK_BYTES;
@@ -165,12 +173,10 @@ SIGNAL_SAFE static struct capture_chunk *first_chunk(const struct recording *rec
 /* The folder of the path, which was there when the recording began. any context */
 SIGNAL_SAFE static bool folder_make(struct recording *recording)
 {
-    size_t length = recording->prefix_length;
-    while (length > 0 && recording->path[length] != '/')
-        length--;
-    recording->path[length] = '\0';
+    char *slash = &recording->path[recording->folder_bytes - 1];
+    *slash = '\0';
     bool made = os_call(SYS_mkdirat, AT_FDCWD, recording->path, S_IRWXU) == 0;
-    recording->path[length] = '/';
+    *slash = '/';
     return made;
 }
 
@@ -238,7 +244,19 @@ bool recording_place(struct recording *recording)
 }
 
 /* HOOK, EXIT */
-bool recording_append(struct recording *recording, const char *path)
+static int brief_open(struct recording *recording)
+{
+    char kept[NAME_REST_BYTES], *name = &recording->path[recording->folder_bytes];
+    memcpy(kept, name, sizeof kept);
+    memcpy(name, CAPTURE_BRIEF_NAME, sizeof CAPTURE_BRIEF_NAME);
+    int fd = os_open(recording->path,
+                     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+    memcpy(name, kept, sizeof kept);
+    return fd;
+}
+
+/* HOOK, EXIT */
+bool recording_append(struct recording *recording)
 {
     struct capture_chunk *chunk = first_chunk(recording);
     uint32_t state = RECORDING_IN_MEMORY;
@@ -254,8 +272,7 @@ bool recording_append(struct recording *recording, const char *path)
     uint64_t n_bytes = sizeof brief + brief.header_bytes + brief.records_bytes;
     struct stat file;
     bool is_in = false;
-    int fd =
-        os_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+    int fd = brief_open(recording);
     if (fd >= 0) {
         /* What other processes may append in between is below the limit, too: at the limit, a write
          * is SIGXFSZ. The mode is ours, whatever the mask of the first to come here. */

@@ -42,11 +42,13 @@ struct recording {
     struct capture_header *header; /* mapped; NULL = no recording */
     size_t header_mapped;          /* bytes mapped with it, which are the recording's */
     uint32_t state;                /* enum recording_state; atomic */
+    uint32_t number;               /* of the process and those it was forked from: 1 ... */
     int fd;                        /* atomic; replaced when it is no longer ours; -1 = none kept */
     dev_t dev;                     /* of the file, with ino: to know it again */
     ino_t ino;
     bool stopped;                  /* atomic: no more room; set once */
-    size_t prefix_length;          /* of the path, while it is not in its file */
+    size_t folder_bytes;           /* of the path, while it is not in its file, with the slash; */
+    size_t prefix_length;          /* and of what comes before "0.sampler" */
     bool makes_folder;             /* where that of its path is gone when it is placed */
     int place_errno;               /* why it could not be placed */
     char path[RECORDING_PATH_MAX]; /* absolute */
@@ -57,9 +59,9 @@ struct recording {
 bool recording_open(struct recording *recording, const char *path,
                     const struct capture_header *header);
 
-/* The same in memory. Its file, when it gets one, is the first of prefix "0.sampler", "1.sampler" ...
- * that does not exist. False with errno. */
-bool recording_begin(struct recording *recording, const char *prefix,
+/* The same in memory. Its file, when it gets one, is the first of FOLDER/PID.0.sampler,
+ * FOLDER/PID.1.sampler ... that does not exist, with the header's pid. False with errno. */
+bool recording_begin(struct recording *recording, const char *folder,
                      const struct capture_header *header);
 
 /* Sees to it that the recording is in its file: to be called before the first sample, and before
@@ -67,10 +69,10 @@ bool recording_begin(struct recording *recording, const char *prefix,
  * is full. */
 SIGNAL_SAFE bool recording_place(struct recording *recording);
 
-/* Appends a recording that is still in memory to the file of brief ones (capture.h) at `path`, which
- * is made if need be; it has ended then. False when it is not in memory, or nothing could be
+/* Appends a recording that is still in memory to the file of brief ones (capture.h) in its folder,
+ * which is made if need be; it has ended then. False when it is not in memory, or nothing could be
  * appended. */
-bool recording_append(struct recording *recording, const char *path);
+bool recording_append(struct recording *recording);
 
 /* In a forked child, or when a recording is given up: unmaps and closes it. The file is as it
  * was. */

@@ -177,7 +177,7 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_ours(struct thread *thread,
     if (is_own && unlikely(program_signal_is_kept(thread)))
         on_kept(info->si_signo, context);
     restart_interrupted_call(context, true);
-    errno = saved_errno;
+    os_errno_restore(saved_errno);
 }
 
 /* A signal of the program's, on the thread's own storage. SIGNAL */
@@ -189,7 +189,7 @@ SIGNAL_SAFE __attribute__((noinline)) static void on_program(struct thread *thre
     if (program_signal_arrived(signo, info, thread, &action))
         program_signal_deliver(&action, signo, info, context);
     restart_interrupted_call(context, true);
-    errno = saved_errno;
+    os_errno_restore(saved_errno);
 }
 
 /* A signal of the program's in a thread whose storage is not libc's: where it goes is decided on a
@@ -284,9 +284,11 @@ void handler_remove(void)
 /* EXIT */
 bool handler_is_in_place(void)
 {
-    struct sigaction now;
-    return LIBC_REAL(sigaction)(session.settings.signo, NULL, &now) != 0 ||
-           now.sa_sigaction == on_signal;
+    struct {
+        uint64_t handler, flags, restorer, mask;
+    } now = {0};
+    return os_call(SYS_rt_sigaction, session.settings.signo, NULL, &now, OS_SIGSET_BYTES) != 0 ||
+           now.handler == (uint64_t)on_signal;
 }
 
 /* HOOK */

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "state/run.h"
+#include "sys/layout.h"
 #include "sys/line.h"
 #include "sys/os.h"
 #include "sys/segment.h"
@@ -18,11 +19,15 @@
 static const char *arguments;
 static size_t arguments_bytes;
 
+/* What the kernel was told to run; written in SETUP. */
+static const char *executed;
+
 static bool are_put; /* atomic */
 
 /* SETUP */
 void infos_set_arguments(int argc, char *const argv[])
 {
+    executed = address_pointer(getauxval(AT_EXECFN));
     if (argc <= 0 || argv == NULL || argv[0] == NULL)
         return;
     const char *end = argv[0];
@@ -49,7 +54,7 @@ static void put_command(struct stream *stream, const char *command, size_t n)
 /* SETUP, HOOK */
 static void put_command_of_kernel(struct stream *stream)
 {
-    static char bytes[TEXT_BYTES]; /* one caller at a time */
+    static LAYOUT_LARGE char bytes[TEXT_BYTES]; /* one caller at a time */
     int fd = os_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return;
@@ -88,7 +93,7 @@ SIGNAL_SAFE static void put_user(struct stream *stream)
 /* any context */
 void infos_put(struct stream *stream)
 {
-    static char folder[TEXT_BYTES]; /* too large for the handler's stack; one caller */
+    static LAYOUT_LARGE char folder[TEXT_BYTES]; /* too large for the handler's stack; one caller */
     struct utsname names = {.nodename = ""};
     if (likely(__atomic_load_n(&are_put, __ATOMIC_RELAXED)) ||
         __atomic_exchange_n(&are_put, true, __ATOMIC_ACQ_REL))
@@ -117,9 +122,8 @@ void infos_end(struct stream *stream)
 {
     if (__atomic_load_n(&are_put, __ATOMIC_RELAXED))
         return;
-    const char *path = address_pointer(getauxval(AT_EXECFN));
-    if (path != NULL)
-        put_text(stream, "exe", path);
+    if (executed != NULL)
+        put_text(stream, "exe", executed);
     if (session.settings.measure == SETTINGS_EVENT)
         put_text(stream, "event", session.settings.event.name);
 }

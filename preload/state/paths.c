@@ -106,12 +106,3 @@ void paths_beside(struct line *recording, struct line *result, const char *outpu
     line_add(result, output + base);
     line_add(recording, CAPTURE_EXTENSION);
 }
-
-/* SETUP, HOOK */
-void paths_in_folder(struct line *prefix, const char *folder)
-{
-    line_add(prefix, folder);
-    line_add(prefix, "/");
-    line_add_number(prefix, (uint64_t)os_getpid());
-    line_add(prefix, ".");
-}

@@ -31,7 +31,4 @@ const char *paths_extension(const char *path);
 /* `path` with another extension: a/b.folded, ".sprofile" -> a/b.sprofile. EXIT */
 void paths_with_extension(struct line *line, const char *path, const char *extension);
 
-/* FOLDER/PID. , to which recording_begin's "0.sampler" belongs */
-void paths_in_folder(struct line *prefix, const char *folder);
-
 #endif

@@ -1,9 +1,10 @@
 /* run.c - see run.h. */
 #include "state/run.h"
 
+#include "sys/layout.h"
 #include "sys/os.h"
 
-struct session session;
+LAYOUT_LARGE_BUT_HEAD struct session session;
 
 /* any context */
 bool session_is_ours(void)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "sys/layout.h"
 #include "sys/lock.h"
 #include "sys/os.h"
 
@@ -17,7 +18,7 @@
 /* One bit for each number; set and cleared atomically by whoever opens or closes, read by the close
  * hooks. Relaxed: a thread that closes numbers it was never given has no order to rely on. Side by
  * side, as most processes touch one word of each. */
-static struct word {
+static LAYOUT_LARGE struct word {
     uint64_t ours;
     uint64_t once_ours; /* never cleared */
 } words[N_WORDS];

@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sys/layout.h"
 #include "sys/os.h"
 
-static char room[2048];
+static LAYOUT_LARGE char room[2048];
 static size_t used;
 
 /* SETUP */

@@ -78,6 +78,11 @@ pid_t os_getpid(void)
     return (pid_t)os_call(SYS_getpid);
 }
 
+pid_t os_getppid(void)
+{
+    return (pid_t)os_call(SYS_getppid);
+}
+
 pid_t os_gettid(void)
 {
     return (pid_t)os_call(SYS_gettid);

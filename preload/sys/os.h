@@ -11,6 +11,7 @@
 #ifndef SAMPLER_OS_H
 #define SAMPLER_OS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -53,6 +54,14 @@ SIGNAL_SAFE static inline long os_result(long result)
     return unlikely((unsigned long)result > -4096ul) ? os_failed(result) : result;
 }
 
+/* errno as it was; written only if it is another now, as its page may be shared with a child of fork
+ * and would be copied. */
+SIGNAL_SAFE static inline void os_errno_restore(int saved)
+{
+    if (unlikely(errno != saved))
+        errno = saved;
+}
+
 /* os_call(NUMBER, ARGUMENT...): any system call, by its number and up to six arguments (integers or
  * pointers), as libc's syscall() has it. -1 with errno on failure. */
 #define os_call(...) OS_CALL_PADDED(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
@@ -73,6 +82,7 @@ SIGNAL_SAFE long os_pwrite(int fd, const void *bytes, size_t n_bytes, uint64_t o
 SIGNAL_SAFE int os_limit_get(int resource, struct rlimit *out);
 SIGNAL_SAFE int os_limit_set(int resource, const struct rlimit *limit);
 SIGNAL_SAFE pid_t os_getpid(void);
+SIGNAL_SAFE pid_t os_getppid(void);
 SIGNAL_SAFE pid_t os_gettid(void);
 
 /* The calling thread's name, NUL-terminated. */

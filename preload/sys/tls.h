@@ -27,6 +27,10 @@ SIGNAL_SAFE uint64_t tls_pointer(void);
 
 SIGNAL_SAFE void tls_pointer_set(uint64_t pointer);
 
+/* Where libc says, in the thread's storage, that its descriptor lies: pthread_self(), without a call
+ * of libc. In threads with storage only. */
+SIGNAL_SAFE uint64_t tls_descriptor(void);
+
 /* As os_gettid, without errno. */
 SIGNAL_SAFE pid_t tls_gettid(void);
 

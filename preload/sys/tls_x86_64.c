@@ -51,6 +51,14 @@ pid_t tls_gettid(void)
     return (pid_t)syscall_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
+/* The third word behind the thread pointer (glibc's tcbhead_t). any context */
+uint64_t tls_descriptor(void)
+{
+    uint64_t descriptor;
+    __asm__("movq %%fs:16, %0" : "=r"(descriptor));
+    return descriptor;
+}
+
 /* SETUP */
 void tls_setup(void)
 {

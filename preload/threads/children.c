@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "state/run.h"
+#include "sys/layout.h"
 #include "sys/os.h"
 #include "threads/slots.h"
 
@@ -20,7 +21,7 @@ struct slot {
     char path[PATH_BYTES]; /* its end, where it is longer */
 };
 
-static struct slot slots[N_SLOTS];
+static LAYOUT_LARGE struct slot slots[N_SLOTS];
 static uint32_t n_full; /* atomic: a hint that spares the search */
 
 /* any context */

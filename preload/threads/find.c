@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "sys/layout.h"
 #include "sys/os.h"
 
 #define POINTER_BITS 10u
@@ -16,10 +17,10 @@ struct entry {
 
 /* Written by each thread that begins, read by handlers. Two pointers may share a place: what is
  * found is checked against the slot, which never goes away. */
-static struct thread *by_pointer[1u << POINTER_BITS];
+static LAYOUT_LARGE struct thread *by_pointer[1u << POINTER_BITS];
 
 /* Set once each, by compare-and-swap; never removed. */
-static struct entry *pages[N_PAGES];
+static LAYOUT_LARGE struct entry *pages[N_PAGES];
 
 static struct entry first;
 static pid_t first_tid; /* atomic; 0 = none yet */
@@ -39,7 +40,9 @@ struct thread *thread_of_pointer(uint64_t pointer)
 /* any context */
 void thread_note_pointer(uint64_t pointer, struct thread *thread)
 {
-    __atomic_store_n(pointer_place(pointer), thread, __ATOMIC_RELEASE);
+    struct thread **place = pointer_place(pointer);
+    if (__atomic_load_n(place, __ATOMIC_RELAXED) != thread) /* in a child of fork it is there */
+        __atomic_store_n(place, thread, __ATOMIC_RELEASE);
 }
 
 /* any context */

@@ -21,16 +21,6 @@
 #define TAIL_MAX_NS UINT64_C(100000000)
 #define TAIL_MAX_STEPS 4u
 
-/* The largest module id seen by any thread; atomic, only grows. For sample_forget_modules. */
-static uint32_t max_module;
-
-/* HOOK: a forked child, alone */
-void sample_forget_modules(void)
-{
-    for (uint32_t id = 1; id <= max_module; id++)
-        __atomic_store_n(&modules_get(id)->recorded, 0, __ATOMIC_RELAXED);
-}
-
 /* SIGNAL */
 SIGNAL_SAFE static void lose(enum capture_loss why, uint64_t steps)
 {
@@ -41,16 +31,13 @@ SIGNAL_SAFE static void lose(enum capture_loss why, uint64_t steps)
  * is allowed. SIGNAL */
 SIGNAL_SAFE static bool record_module(struct thread *thread, struct module *module)
 {
-    if (likely(__atomic_load_n(&module->recorded, __ATOMIC_ACQUIRE) != 0))
+    uint32_t number = session.recording.number;
+    if (likely(__atomic_load_n(&module->recorded_in, __ATOMIC_ACQUIRE) == number))
         return true;
     if (!stream_put_module(&thread->stream, module))
         return false;
     /* Release: whoever sees the mark may commit nodes of this module after the record. */
-    __atomic_store_n(&module->recorded, 1, __ATOMIC_RELEASE);
-    uint32_t seen = __atomic_load_n(&max_module, __ATOMIC_RELAXED);
-    while (seen < module->id && !__atomic_compare_exchange_n(&max_module, &seen, module->id, false,
-                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        continue;
+    __atomic_store_n(&module->recorded_in, number, __ATOMIC_RELEASE);
     return true;
 }
 

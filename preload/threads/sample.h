@@ -6,8 +6,7 @@
  *            for a node (after four thousand million) as LOST_NODES, and the sample stands at the
  *            part of its stack that is known; late steps as LOST_BLOCKED or LOST_TAIL.
  * Context    sample_take, sample_locate: SIGNAL, by the thread (sample_locate also HOOK and EXIT,
- *            its handler silent). sample_forget_modules: HOOK. The rest: by whoever may write the
- *            stream (record/stream.h). */
+ *            its handler silent). The rest: by whoever may write the stream (record/stream.h). */
 #ifndef SAMPLER_SAMPLE_H
 #define SAMPLER_SAMPLE_H
 
@@ -40,9 +39,5 @@ SIGNAL_SAFE bool sample_is_late(const struct thread *thread, uint64_t steps);
  * they are too many for that to be honest or there is none, to CAPTURE_LOST_TAIL;
  * CAPTURE_LOST_BLOCKED when the thread is known to hold our signal back. */
 SIGNAL_SAFE void sample_credit_tail(struct thread *thread, uint64_t steps);
-
-/* For a new recording, in a forked child or after an exec that failed: all modules must be recorded
- * again. HOOK */
-void sample_forget_modules(void);
 
 #endif

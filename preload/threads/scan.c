@@ -17,6 +17,7 @@
 
 #include "state/run.h"
 #include "sys/fds.h"
+#include "sys/layout.h"
 #include "sys/lock.h"
 #include "sys/os.h"
 #include "sys/tls.h"
@@ -52,10 +53,11 @@ static struct {
     pid_t target;         /* atomic, read without the lock: the thread that gets its signal */
     uint64_t interval_ns; /* of the timer */
     bool found;           /* by the look in progress */
+    bool is_awaited;      /* the timer is made at the first look */
 } scan = {.timer_id = -1};
 
 /* /proc/self/task as read; under the lock. */
-static _Alignas(8) char entries[4096];
+static LAYOUT_LARGE _Alignas(8) char entries[4096];
 
 struct entry {
     uint64_t ino;
@@ -199,7 +201,11 @@ SIGNAL_SAFE static void look(void)
         reap(false);
         read_folder(false);
     }
-    if (thread_of_tid(scan.target) == NULL) {
+    if (scan.is_awaited) {
+        scan.is_awaited = false;
+        timer_make(tls_gettid());
+        timer_set();
+    } else if (thread_of_tid(scan.target) == NULL) {
         timer_move(tls_gettid());
         timer_set();
     }
@@ -310,11 +316,24 @@ void scan_existing(void)
         read_folder(true);
 }
 
+/* The timer is a third of what a child costs that ends or becomes another program before its first
+ * tick, as most do. Ticks seldom come later than the timer's would: then it is made at once. HOOK */
+static bool can_wait_for_tick(void)
+{
+    return session.settings.measure == SETTINGS_CPU && session.settings.step <= LOOK_EVERY_NS;
+}
+
 /* SETUP, HOOK */
-void scan_start(void)
+void scan_start(bool is_child)
 {
     const uint64_t all = ~UINT64_C(0);
     uint64_t saved;
+    scan.is_awaited = is_child && can_wait_for_tick();
+    if (scan.is_awaited) {
+        scan.next_ns = 0;
+        scan.interval_ns = LOOK_EVERY_NS;
+        return;
+    }
     os_sigmask(SIG_BLOCK, &all, &saved);
     lock_take(&scan.lock);
     scan.next_ns = 0;
@@ -330,6 +349,7 @@ void scan_stop(void)
 {
     const uint64_t all = ~UINT64_C(0), ours = os_signal_bit(session.settings.signo);
     uint64_t before;
+    scan.is_awaited = false;
     if (scan.timer_id < 0)
         return;
     os_sigmask(SIG_BLOCK, &all, &before);

@@ -32,8 +32,9 @@
 /* Covers the threads that were there before us: their CPU time counts from now on. */
 void scan_existing(void);
 
-/* Starts the timer on the process's CPU time; also after a fork, and after an exec that failed. */
-void scan_start(void);
+/* Starts the timer on the process's CPU time; also after a fork, and after an exec that failed. In a
+ * child of fork, the only thread, it is made at the first tick. */
+void scan_start(bool is_child);
 
 /* Deletes the timer. None of its ticks is pending for this thread when this returns, unless the
  * program has our signal blocked. */

@@ -56,9 +56,11 @@ SIGNAL_SAFE static void count(uint32_t *counter, int n)
     __atomic_add_fetch(counter, (uint32_t)n, __ATOMIC_SEQ_CST);
 }
 
+/* What is written before the first sample comes first, and fits on one page. */
 struct slot {
     struct thread thread;
     struct unwind_thread unwind;
+    uint32_t path[UNWIND_MAX_FRAMES];
 };
 
 /* any context */
@@ -75,6 +77,7 @@ SIGNAL_SAFE static struct thread *slot_make(void)
         return NULL;
     }
     thread->unwind = &slot->unwind;
+    thread->path = slot->path;
     stack_table_init(&thread->stacks, session.settings.max_nodes);
     stream_init(&thread->stream, &session.recording,
                 __atomic_fetch_add(&session.n_streams, 1, __ATOMIC_RELAXED));

@@ -122,8 +122,8 @@ struct thread {
     /* Its last stack. */
     uint32_t last_node; /* 0 = none */
     uint32_t last_cut;
-    uint32_t n_path;                  /* valid entries in path */
-    uint32_t path[UNWIND_MAX_FRAMES]; /* its nodes, outermost first */
+    uint32_t n_path; /* valid entries in path */
+    uint32_t *path;  /* its nodes, outermost first: room for UNWIND_MAX_FRAMES */
 };
 
 /* A signal of ours has come to the thread, and may have interrupted a call of the program. By the

@@ -2,12 +2,12 @@
 #include "unwind/memory.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "sys/os.h"
+#include "sys/tls.h"
 #include "unwind/arch.h"
 
 /* Pages probed by one call, and calls for one sample: how far a stack may have grown since the last
@@ -148,7 +148,7 @@ static bool sp_is_on_main_stack(uint64_t sp, uint64_t main_end)
     uint64_t size_bytes = STACK_MAX_BYTES;
     /* A thread's descriptor lies above its stack, the first one's below: the limit alone may reach
      * down to stacks of threads, if the program raised it while running. */
-    uint64_t descriptor = (uint64_t)pthread_self();
+    uint64_t descriptor = tls_descriptor();
     if (sp >= main_end || (descriptor > sp && descriptor < main_end))
         return false;
     if (os_limit_get(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size_bytes)
@@ -169,7 +169,7 @@ void memory_bind(struct unwind_memory *memory)
     } else {
         /* glibc keeps a thread's descriptor at the top of its stack, also of one the program gave
          * it. A thread made by a raw clone may have neither: then nothing is known. */
-        end = (uint64_t)pthread_self();
+        end = tls_descriptor();
         bool ours = sp < end && end - sp < STACK_MAX_BYTES &&
                     pages_probe(page, end & ~(uint64_t)(MEMORY_PAGE_BYTES - 1));
         if (!ours)

@@ -35,7 +35,8 @@ struct module {
     const char *path; /* copied from the link map, where the program's own is empty: that is filled
                          in; "" when there is no room for paths any more */
     uint32_t build_id_bytes; /* 0..MODULE_BUILD_ID_MAX */
-    uint32_t recorded; /* 0 or 1, atomic: a MODULE record for it is committed (threads/sample.c) */
+    uint32_t
+        recorded_in; /* atomic: the recording that has a MODULE record of it (its number, 0 = none) */
     uint64_t file_dev; /* of what the path led to when it was recorded, 0 = nothing; atomic */
     uint64_t file_ino;
     uint8_t build_id[MODULE_BUILD_ID_MAX];

@@ -3,6 +3,7 @@
 
 #include <ucontext.h>
 
+#include "sys/layout.h"
 #include "sys/os.h"
 #include "unwind/modules.h"
 #include "unwind/thread.h"
@@ -16,7 +17,7 @@ static void engine_warm_up(void)
 {
     struct unwind_thread *thread = unwind_thread_create();
     const struct unwind_frame *frames = NULL;
-    static ucontext_t context; /* large, and one caller */
+    static LAYOUT_LARGE ucontext_t context; /* large, and one caller */
     if (thread == NULL || getcontext(&context) != 0)
         return;
     unwind_thread_bind(thread);

@@ -263,7 +263,7 @@ def ends_of_processes(_scratch):
         print("  " + result.stderr.splitlines()[0])
         total = json.load(open("out.json"))["total"]
         check(97 <= percentage(result) <= 101, "%s", result.stderr)
-        check(600 * 20e3 < total["process_exit_ns"] < 601 * 500e3, "ends of 600 processes: %d ns", total["process_exit_ns"])
+        check(600 * 20e3 < total["process_exit_ns"] < 601 * 2e6, "ends of 600 processes: %d ns", total["process_exit_ns"])
         if not options:
             check_equal(Folded("out.folded").total_of("[process exit]"), total["process_exit_ns"], "in the profile")
     memory = 'import os; held = b"x" * (%d << 20); os._exit(0)'
@@ -271,7 +271,7 @@ def ends_of_processes(_scratch):
     for mib in (1, 300):
         result = sampler_run(["-o", "out.folded", "--account-file", "out.json"], [sys.executable, "-c", memory % mib])
         account = json.load(open("out.json"))
-        check_equal(account["unrecorded_ns"], 0, "in no recording: %s" % result.stderr)
+        check(account["unrecorded_ns"] < 2e6, "in no recording: %d ns: %s", account["unrecorded_ns"], result.stderr)
         peak = account["processes"][0]["peak_bytes"]
         check(mib << 20 < peak < (mib + 100) << 20, "%d MiB: at most %d bytes", mib, peak)
         exits_ns.append(account["total"]["process_exit_ns"])
@@ -283,14 +283,20 @@ def ends_of_processes(_scratch):
 def first_samples(_scratch):
     """A process's first sample costs more than all others, and is ours: neither missed where processes end before their
     second one, nor counted twice where they go on."""
-    program = "import os\nfor i in range(200):\n child = os.fork()\n if child == 0:\n  sum(range(%d)); os._exit(0)\n os.waitpid(child, 0)"
-    for n in (2000, 100000):
-        result = sampler_run(["-o", "out.folded", "--account-file", "out.json"], [sys.executable, "-c", program % n])
+    program = ("import os, resource\nfor i in range(300):\n child = os.fork()\n if child == 0:\n  sum(range(%d)); os._exit(0)\n"
+               " os.waitpid(child, 0)\nused = resource.getrusage(resource.RUSAGE_CHILDREN)\nprint(used.ru_utime + used.ru_stime)")
+    # A child of a few steps takes 0.5 to 15 ms, by the machine: with twice that as the period, some are sampled.
+    bare = run([sys.executable, "-c", program % 2000])
+    for n, rate in ((2000, round(300 / (2 * float(bare.stdout)))), (100000, 999)):
+        result = sampler_run(["-F", str(rate), "-o", "out.folded", "--account-file", "out.json"],
+                             [sys.executable, "-c", program % n])
         account = json.load(open("out.json"))
         own_ns = [sorted(p["own_ns"] for p in account["processes"] if (p["samples"] > 0) == sampled) for sampled in (False, True)]
         print("  %s; own cost without a sample %s, with one %s ns" % (result.stderr.splitlines()[0], *[own[:1] for own in own_ns]))
         share = account["total"]["explained_share"]
-        check(0.96 <= share <= 1.03, "%s: %s", share, result.stderr)
+        # By chance, each process has up to a period too much or too little: half of one, on average.
+        chance = 3 * 0.5 * math.sqrt(301) / rate / (account["total"]["cpu_ns"] / 1e9)
+        check(0.98 - chance <= share <= 1.01 + chance, "%s, chance %s: %s", share, chance, result.stderr)
         if n == 2000:
             check(len(own_ns[0]) > 5 < len(own_ns[1]), "processes without and with a sample: %d, %d", *map(len, own_ns))
             median_ns = [own[len(own) // 2] for own in own_ns]

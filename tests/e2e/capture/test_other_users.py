@@ -57,7 +57,7 @@ def commands(_scratch):
             share = Folded("out.folded").total_of("work") / Folded("out.folded").total
             print("  %-8s %-14s %s: work %.1f %%" % (way[0], " ".join(clock), result.stderr.split(",")[0], 100 * share))
             if clock[0] != "-e":  # su and runuser wait for their child
-                check(share > 0.9, "%s: only %.3f in work", way, share)
+                check(share > 0.8, "%s: only %.3f in work", way, share)
     check_equal(os.listdir("."), ["out.folded"], "files left")
 
 
@@ -66,18 +66,19 @@ def workers(_scratch):
     """Children that a process makes by fork once it is another user, as servers do; one brief, the others not."""
     launcher, _ = setup()
     code = ("import os, time\nos.setgid(%d)\nos.setuid(%d)\n"
-            "for i in range(4):\n"
+            "for i in range(9):\n"
             "    if os.fork() == 0:\n"
-            "        end = time.process_time() + (0.3 if i else 0)\n"
+            "        end = time.process_time() + (0.3 if i < 3 else 0)\n"
             "        while time.process_time() < end: pass\n"
             "        os._exit(0)\n"
-            "for i in range(4): os.wait()\n" % (USER, USER))
-    result = run([launcher, "-F", "200", "--keep", "-o", "out.folded", "--account-file", "account.json", "/usr/bin/python3", "-E",
+            "for i in range(9): os.wait()\n" % (USER, USER))
+    # A fork may take 10 ms: at this rate some of the short ones are not sampled.
+    result = run([launcher, "-F", "50", "--keep", "-o", "out.folded", "--account-file", "account.json", "/usr/bin/python3", "-E",
                   "-c", code], env=clean_environment())
     explained(result)
     with open("account.json", encoding="ascii") as file:
         account = json.load(file)
-    check_equal(account["processes_recorded"], 5, "processes")
+    check_equal(account["processes_recorded"], 10, "processes")
     long_ones = [process for process in account["processes"] if process["cpu_ns"] > 250e6]
     check_equal(len(long_ones), 3, "children with 0.3 s")
     check_equal(len(glob.glob("python3.*.brief.sampler")), 1, "files of brief recordings")
@@ -89,7 +90,8 @@ def no_way_in(_scratch):
     launcher, burn = setup(mode=0o700)
     result = run([launcher, "-o", "out.folded", *SETPRIV, burn, "0.4"], env=clean_environment())
     explained(result)
-    check(Folded("out.folded").total_of("work") >= 380, "%d periods in work", Folded("out.folded").total_of("work"))
+    # Its 0.4 s begin with setpriv's, and with its own loading.
+    check(Folded("out.folded").total_of("work") >= 320, "%d periods in work", Folded("out.folded").total_of("work"))
 
 
 @case
@@ -106,7 +108,9 @@ def kept(_scratch):
     result = run([os.path.join(os.path.dirname(launcher), "sampler"), "report", *recordings, "-q", "-o", "again.folded"],
                  env=clean_environment())
     check_equal((result.status, result.stderr), (0, ""), "report: status, stderr")
-    check_equal(Folded("again.folded").total, Folded("out.folded").total, "weight of the kept ones")
+    # What the kernel took to remove the command's process is known to sampler-run alone.
+    check(0 <= Folded("out.folded").total - Folded("again.folded").total <= 5, "weight of the kept ones: %d, %d",
+          Folded("again.folded").total, Folded("out.folded").total)
 
 
 @case

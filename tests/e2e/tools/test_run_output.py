@@ -93,6 +93,12 @@ def naming(scratch):
     check(len(files) == 1 and re.fullmatch(r"burn-12-%\.[0-9]+\.folded", files[0]), "%r", files)
 
 
+def recorded(file):
+    """The stacks of a folded file without what the kernel did before and after the recording: sampler-run knows more of
+    that than a later report."""
+    return {stack: n for stack, n in Folded(file).stacks.items() if stack[-1] not in ("[start-up]", "[process exit]")}
+
+
 @case
 def keep(scratch):
     result = sampler_run(["-q", "--keep", "-o", "out.folded"], [test_program("burn"), "0.3"])
@@ -101,7 +107,8 @@ def keep(scratch):
     check(len(files) == 2 and re.fullmatch(r"burn\.[0-9]+\.sampler", files[0]), "%r", files)
     again = sampler("report", files[0], "-o", "again.folded", "-q")
     check_equal((again.status, again.stderr), (0, ""), "report: status, stderr")
-    check_equal(Folded("again.folded").stacks, Folded("out.folded").stacks, "the profile again")
+    check_equal(recorded("again.folded"), recorded("out.folded"), "the profile again")
+    check(abs(Folded("again.folded").total - Folded("out.folded").total) <= 5, "the profile again: its weight")
     removed = sampler("report", files[0], "-o", "once.folded", "-q", "--remove")
     check_equal(removed.status, 0, "report --remove: status")
     check(not os.path.exists(files[0]), "the recording is still there")

@@ -22,7 +22,7 @@ static int make(void **state)
     (void)state;
     const struct capture_header header = {.magic = CAPTURE_MAGIC, .pid = 7};
     stream_init(&stream, &recording, 0);
-    return recording_begin(&recording, prefix, &header) ? 0 : -1;
+    return recording_begin(&recording, folder, &header) ? 0 : -1;
 }
 
 static int discard(void **state)
@@ -101,7 +101,7 @@ static void a_second_chunk_places_it(void **state)
     const struct capture_chunk *second =
         (const void *)(bytes + CAPTURE_HEADER_BYTES + CAPTURE_CHUNK_BYTES);
     assert_int_equal(second->sequence, 1);
-    assert_false(recording_append(&recording, brief_path));
+    assert_false(recording_append(&recording));
 }
 
 static void brief_ones_share_a_file(void **state)
@@ -109,13 +109,13 @@ static void brief_ones_share_a_file(void **state)
     uint8_t bytes[2048];
     struct capture_brief brief;
     put_clocks(2);
-    assert_true(recording_append(&recording, brief_path));
-    assert_false(recording_append(&recording, brief_path));
+    assert_true(recording_append(&recording));
+    assert_false(recording_append(&recording));
     assert_false(recording_place(&recording)); /* it has ended */
     discard(state);
     assert_int_equal(make(state), 0);
     put_clocks(1);
-    assert_true(recording_append(&recording, brief_path));
+    assert_true(recording_append(&recording));
     size_t n = take_file(brief_path, bytes, sizeof bytes);
     const size_t header_bytes = sizeof(struct capture_header);
     assert_int_equal(n, 2 * (sizeof brief + header_bytes) + 9);
@@ -132,7 +132,7 @@ static void nowhere_to_go(void **state)
 {
     (void)state;
     assert_int_equal(rmdir(folder), 0);
-    assert_false(recording_append(&recording, brief_path));
+    assert_false(recording_append(&recording));
     assert_false(recording_place(&recording));
     assert_true(recording.stopped);
     assert_false(stream_put_clock(&stream, CAPTURE_CLOCK_PERF, 0));
