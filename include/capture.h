@@ -195,9 +195,9 @@ struct capture_chunk {
  *   PAD              none; one byte
  *   INFO             text key, text value: "command" (argv joined by NUL), "exe" (without a sample: the
  *                    path it was executed by), and, with the first sample: "cwd", "host",
- *                    "uid" (effective, decimal), "unwinder", "clock-fallback" (why), "event" (its name), "version",
- *                    "stopped" (why sampling ended before the process did), "unwaited" (children that had
- *                    ended and were not waited for when it did, each decimal and a blank)
+ *                    "uid" (effective, decimal), "unwinder", "event" (its name), "version",
+ *                    "stopped" (why sampling ended before the process did), "unwaited" (children
+ *                    that had ended and were not waited for when it did, each decimal and a blank)
  *   THREAD_START     varint tid, varint time, varint CPU ns of the thread from which on the
  *                    recording knows what it used, text name
  *   THREAD_NAME      text name: the thread has a new one
@@ -207,7 +207,7 @@ struct capture_chunk {
  *                    process's first sample: both since the last such record, and in no weight.
  *                    Only where CPU time is measured
  *   CLOCK            varint enum capture_clock that ticks from here on, varint errno of the better
- *                    one that failed
+ *                    one that failed. What it is expected to be, until a thread's first tick
  *   MODULE           varint id (from 1, of the process), varint flags (enum capture_module_flag),
  *                    varint start, varint end (of the mapping), varint bias, varint dev, varint
  *                    ino, varint size in bytes, varint mtime in s (0 = no such file), text build id

@@ -16,6 +16,13 @@
 #include "clock/engine.h"
 #include "sys/os.h"
 
+/* A thread that ran less than this part of the time for which it was awaited sleeps, or shares its
+ * processor with many. */
+#define AWAIT_RAN_PART UINT64_C(4)
+
+/* A timer takes longer than this to be set, and to tick. */
+#define AWAIT_LEAST_NS UINT64_C(10000)
+
 /* Written in SETUP; constant afterwards, but for the errors: set by the first thread that is
  * refused for good, read by later ones, which then do not try. Relaxed: each is valid on its
  * own. */
@@ -177,6 +184,42 @@ bool clock_arm(struct clock *clock, pid_t tid, uint64_t first_ns)
     return timer_error == 0;
 }
 
+/* The kind of clock that a thread of this process is likely to get. any context */
+SIGNAL_SAFE static enum capture_clock kind_expected(int *why_errno)
+{
+    *why_errno = 0;
+    if (wanted == SETTINGS_CLOCK_TIMER)
+        return CAPTURE_CLOCK_TIMER;
+    *why_errno = __atomic_load_n(&perf_errno, __ATOMIC_RELAXED);
+    if (*why_errno == 0)
+        return CAPTURE_CLOCK_PERF;
+    return __atomic_load_n(&perf_user_errno, __ATOMIC_RELAXED) == 0 ? CAPTURE_CLOCK_PERF_USER
+                                                                    : CAPTURE_CLOCK_TIMER;
+}
+
+/* The timer ticks again, in case its first tick comes while nobody can act on it: a thread that
+ * another one holds, or an exec under way that will fail. any context */
+bool clock_await(struct clock *clock, uint64_t first_ns)
+{
+    uint64_t period_ns = clock_settings.period_ns;
+    clock_init(clock);
+    if (clock_settings.event != NULL || is_wall || period_ns < CLOCK_SURE_PERIOD_NS ||
+        clock_timer_arm_elapsed(clock, &clock_settings, first_ns, period_ns) != 0)
+        return clock_arm(clock, 0, first_ns);
+    clock->kind = kind_expected(&clock->why_errno);
+    clock->await_ns = first_ns;
+    return true;
+}
+
+/* SIGNAL */
+bool clock_await_rest(struct clock *clock, uint64_t rest_ns)
+{
+    if (AWAIT_RAN_PART * rest_ns > (AWAIT_RAN_PART - 1) * clock->await_ns)
+        return false;
+    clock->await_ns = rest_ns > AWAIT_LEAST_NS ? rest_ns : AWAIT_LEAST_NS;
+    return clock_timer_set_elapsed(clock, clock->await_ns, clock_settings.period_ns);
+}
+
 /* any context */
 bool clock_disarm(struct clock *clock)
 {
@@ -185,6 +228,7 @@ bool clock_disarm(struct clock *clock)
     clock_perf_disarm(clock);
     clock_wall_disarm(clock);
     bool is_silent = clock_timer_disarm(clock);
+    clock->await_ns = 0;
     clock->kind = CAPTURE_CLOCK_NONE;
     return is_silent;
 }
@@ -194,6 +238,7 @@ void clock_abandon(struct clock *clock)
 {
     clock->timer_id = -1;
     clock->first_id = -1;
+    clock->await_ns = 0;
     clock_perf_disarm(clock);
     clock_wall_disarm(clock);
     clock->kind = CAPTURE_CLOCK_NONE;
@@ -210,7 +255,8 @@ enum clock_tick clock_tick_of(const struct clock *clock, const siginfo_t *info)
     if (clock->perf_fd >= 0 && clock_perf_sent(clock, info))
         return CLOCK_TICK_MAIN;
     if ((clock->timer_id >= 0 || clock->first_id >= 0) && clock_timer_sent(clock, info))
-        return clock->kind == CAPTURE_CLOCK_TIMER ? CLOCK_TICK_MAIN : CLOCK_TICK_HELPER;
+        return clock->kind == CAPTURE_CLOCK_TIMER || clock_is_awaited(clock) ? CLOCK_TICK_MAIN
+                                                                             : CLOCK_TICK_HELPER;
     return CLOCK_TICK_FOREIGN;
 }
 
@@ -226,7 +272,7 @@ bool clock_pace(struct clock *clock, uint64_t cpu_ns)
 {
     const struct clock_pace *pace = &clock->pace;
     if (likely(!pace->is_by_timer && cpu_ns - pace->since_ns < pace->window_ns) ||
-        wanted == SETTINGS_CLOCK_PERF ||
+        wanted == SETTINGS_CLOCK_PERF || clock_is_awaited(clock) ||
         (clock->kind != CAPTURE_CLOCK_PERF && clock->kind != CAPTURE_CLOCK_PERF_USER))
         return false;
     return clock_pace_look(clock, &clock_settings, cpu_ns);

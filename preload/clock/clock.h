@@ -18,6 +18,11 @@
  * The first tick comes `first` (nanoseconds, or events) from now, so that threads shorter than a
  * period are seen as often as they should be.
  *
+ * Most threads of most programs end before that. Where CPU time is measured a thread therefore gets
+ * no more at first than a timer on elapsed time, a tenth of what an event costs, and the clock proper
+ * when that has ticked (clock_await). Whether events are allowed is known no sooner: what a clock says
+ * it is until then is what is expected.
+ *
  * Owner      a clock lies in its thread's slot. It is armed and disarmed by the thread itself, or
  *            by whoever holds the slot.
  * Context    clock_setup, clock_check: SETUP. clock_abandon: HOOK. clock_ticked, clock_read_tick:
@@ -56,9 +61,10 @@ struct clock {
     uint64_t perf_id;  /* the kernel's name of the event: is perf_fd still it? */
     uint64_t counted;  /* events that earlier counters of the thread had counted */
     int timer_id;      /* kernel's, -1 = none */
-    int first_id;      /* of a timer for a first tick that comes soon, -1 = none */
+    int first_id;      /* of a timer on elapsed time for the first tick, -1 = none */
     int look_fd;       /* wall: what the thread does, -1 = cannot be read; atomic */
     int wait_fd;       /* wall: how long it waited for a processor, -1 = cannot be read; atomic */
+    uint64_t await_ns; /* that timer is all there is yet, set to tick after this time; else 0 */
     bool first_period; /* the event does not run with its own period yet */
     struct clock_pace pace;
 };
@@ -85,6 +91,21 @@ bool clock_check(struct line *why);
  * is remembered for the process; an error of the moment (no descriptor left) costs this thread
  * alone its better clock. */
 SIGNAL_SAFE bool clock_arm(struct clock *clock, pid_t tid, uint64_t first);
+
+/* Arms the clock of the calling thread as clock_arm does, if need be; else it is awaited from now on,
+ * and ticks come until it is disarmed and armed. `kind` and why_errno are what is expected then. */
+SIGNAL_SAFE bool clock_await(struct clock *clock, uint64_t first);
+
+/* Only the timer is there yet. */
+SIGNAL_SAFE static inline bool clock_is_awaited(const struct clock *clock)
+{
+    return clock->await_ns != 0;
+}
+
+/* The tick of a clock that is awaited has come `rest_ns` too soon, as the thread did not run all the
+ * while. Sets the timer again, unless the thread ran so little that it would tick many times; false
+ * then. */
+SIGNAL_SAFE bool clock_await_rest(struct clock *clock, uint64_t rest_ns);
 
 /* The position of thread `tid` (0 = the caller) on its grid's clock: its CPU time, or its count of
  * events so far. 0 when it cannot be read. */

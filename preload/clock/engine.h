@@ -18,6 +18,9 @@
  * tick is of no use. */
 #define CLOCK_HELPER_PERIOD_NS UINT64_C(4000000)
 
+/* An event with a shorter period than this is not sure to work (perf.c). */
+#define CLOCK_SURE_PERIOD_NS UINT64_C(200000)
+
 struct clock_settings {
     uint64_t period_ns;        /* of the task clock and the timer */
     uint64_t event_period;     /* of `event`, in events */
@@ -53,9 +56,13 @@ bool clock_perf_can_wait(void);
 
 SIGNAL_SAFE int clock_timer_arm(struct clock *clock, const struct clock_settings *settings,
                                 pid_t tid, uint64_t first_ns, uint64_t period_ns);
-/* One tick for the calling thread, after wait_ns of elapsed time. */
-SIGNAL_SAFE void clock_timer_arm_once(struct clock *clock, const struct clock_settings *settings,
-                                      uint64_t wait_ns);
+/* A tick for the calling thread after wait_ns of elapsed time, and every again_ns from there on, 0 =
+ * no other. */
+SIGNAL_SAFE int clock_timer_arm_elapsed(struct clock *clock, const struct clock_settings *settings,
+                                        uint64_t wait_ns, uint64_t again_ns);
+/* Sets that timer anew. */
+SIGNAL_SAFE bool clock_timer_set_elapsed(const struct clock *clock, uint64_t wait_ns,
+                                         uint64_t again_ns);
 /* False when a timer still runs: the program has forbidden itself the call since (seccomp). */
 SIGNAL_SAFE bool clock_timer_disarm(struct clock *clock);
 

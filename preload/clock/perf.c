@@ -27,11 +27,10 @@
  * no period shorter than this many interrupts is requested; the ticks then weigh more. */
 #define PERIOD_MIN_INTERRUPTS 3u
 
-/* Only for periods shorter than this is it worth measuring how long an interrupt takes. An event
- * also repeats its first period until the handler sets the real one, and where a thread has its
- * first point is chance. So a first tick that comes sooner is left to a timer that fires once. */
-#define SURE_PERIOD_NS UINT64_C(200000)
-
+/* Only for periods shorter than CLOCK_SURE_PERIOD_NS is it worth measuring how long an interrupt
+ * takes. An event also repeats its first period until the handler sets the real one, and where a
+ * thread has its first point is chance. So a first tick that comes sooner is left to a timer that
+ * fires once. */
 /* How long the measurement runs, and the period of its interrupts. */
 #define MEASURED_NS UINT64_C(4000000)
 #define MEASURED_PERIOD_NS UINT64_C(250000)
@@ -145,7 +144,7 @@ void clock_perf_setup(const struct clock_settings *settings)
 {
     uint64_t period = settings->event != NULL ? settings->event_period : settings->period_ns;
     usual_period = period;
-    if (is_timed(settings->event) && period < SURE_PERIOD_NS)
+    if (is_timed(settings->event) && period < CLOCK_SURE_PERIOD_NS)
         usual_period = clock_perf_period_ns(period, measure_interrupt());
 }
 
@@ -154,9 +153,9 @@ int clock_perf_arm(struct clock *clock, const struct clock_settings *settings, p
                    uint64_t first, bool with_kernel)
 {
     uint64_t period = first;
-    bool is_soon = is_timed(settings->event) && first < SURE_PERIOD_NS;
+    bool is_soon = is_timed(settings->event) && first < CLOCK_SURE_PERIOD_NS;
     if (is_soon)
-        period = SURE_PERIOD_NS;
+        period = CLOCK_SURE_PERIOD_NS;
     int fd = event_open(clock, settings->event, tid, period, with_kernel);
     if (fd < 0)
         return errno;
@@ -166,7 +165,7 @@ int clock_perf_arm(struct clock *clock, const struct clock_settings *settings, p
     clock->first_period = is_soon || period != usual_period;
     if (event_route(clock, settings, tid)) {
         if (is_soon && tid == 0)
-            clock_timer_arm_once(clock, settings, first);
+            clock_timer_arm_elapsed(clock, settings, first, 0);
         return 0;
     }
     int error = errno;

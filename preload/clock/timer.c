@@ -54,14 +54,23 @@ int clock_timer_arm(struct clock *clock, const struct clock_settings *settings, 
                        clock);
 }
 
-/* On elapsed time: timers on CPU time fire with the kernel's own tick, milliseconds later. HOOK,
- * SETUP */
-void clock_timer_arm_once(struct clock *clock, const struct clock_settings *settings,
-                          uint64_t wait_ns)
+/* Timers on CPU time fire with the kernel's own tick, milliseconds later. any context */
+int clock_timer_arm_elapsed(struct clock *clock, const struct clock_settings *settings,
+                            uint64_t wait_ns, uint64_t again_ns)
 {
-    struct itimerspec spec = {.it_value = timespec_of(wait_ns)};
+    struct itimerspec spec = {.it_value = timespec_of(wait_ns),
+                              .it_interval = timespec_of(again_ns)};
     timer_end(&clock->first_id);
-    timer_start(&clock->first_id, CLOCK_MONOTONIC, &spec, settings->signo, os_gettid(), clock);
+    return timer_start(&clock->first_id, CLOCK_MONOTONIC, &spec, settings->signo, os_gettid(),
+                       clock);
+}
+
+/* SIGNAL */
+bool clock_timer_set_elapsed(const struct clock *clock, uint64_t wait_ns, uint64_t again_ns)
+{
+    struct itimerspec spec = {.it_value = timespec_of(wait_ns),
+                              .it_interval = timespec_of(again_ns)};
+    return os_call(SYS_timer_settime, clock->first_id, 0, &spec, NULL) == 0;
 }
 
 /* any context */

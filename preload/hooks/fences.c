@@ -68,7 +68,7 @@ static void check_seccomp(bool by_prctl, unsigned long how, unsigned long filter
                                       : (unsigned long)SECCOMP_SET_MODE_STRICT);
     bool is_filter = how == (by_prctl ? (unsigned long)SECCOMP_MODE_FILTER
                                       : (unsigned long)SECCOMP_SET_MODE_FILTER);
-    hooks_place(); /* the filter may refuse to open files */
+    hooks_secure(); /* the filter may refuse to open files */
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): an argument of the call */
     if (is_strict || (is_filter && filter_kills((const struct sock_fprog *)filter)))
         leave("the program forbids itself system calls (seccomp)");
@@ -94,7 +94,7 @@ void hooks_fence_check(long number, unsigned long first, unsigned long second, u
         check_seccomp(false, first, third);
     } else { /* another call by which rights go */
         hooks_make_others_dir();
-        hooks_place();
+        hooks_secure();
     }
 }
 

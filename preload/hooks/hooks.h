@@ -38,6 +38,10 @@ void start_once(void);
  * one: what the program does next may make that impossible. rights.c */
 void hooks_place(void);
 
+/* The same, before the program gives up rights: the calling thread's clock is armed for good too
+ * (clock/clock.h). rights.c */
+void hooks_secure(void);
+
 /* Before the process becomes another user's, whether or not it is recorded: what it is then, and what
  * it starts, needs the folder for other users' recordings (cli/run/others_dir.h). HOOK. rights.c */
 void hooks_make_others_dir(void);

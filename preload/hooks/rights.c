@@ -1,7 +1,8 @@
 /* rights.c - the program is about to give up what it takes to open a file: its user, its root, its
  * namespaces, its descriptors, its system calls. A recording that is still in memory gets its file
- * before that (record/recording.h), and the thread that watches elapsed time makes way
- * (threads/watcher.h). Where root's sampler-run has a folder for other users, it is made. */
+ * before that (record/recording.h), a thread its event (clock/clock.h), and the thread that watches
+ * elapsed time makes way (threads/watcher.h). Where root's sampler-run has a folder for other users,
+ * it is made. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -17,6 +18,7 @@
 #include "state/infos.h"
 #include "sys/line.h"
 #include "sys/os.h"
+#include "threads/life.h"
 #include "threads/slots.h"
 #include "threads/watcher.h"
 
@@ -35,6 +37,34 @@ void hooks_place(void)
         infos_put(&thread_self->stream);
     os_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved_errno;
+}
+
+/* HOOK */
+static void arm_awaited(void)
+{
+    struct thread *thread = thread_self;
+    if (thread == NULL || !clock_is_awaited(&thread->clock) || session_phase() != SESSION_RUNNING ||
+        !session_is_ours())
+        return;
+    int saved_errno = errno;
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0;
+    os_sigmask(SIG_BLOCK, &all, &before);
+    if (thread_hold(thread)) {
+        uint64_t now_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        if (clock_is_awaited(&thread->clock))
+            thread_arm_awaited(thread, now_ns);
+        thread_release(thread);
+    }
+    os_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved_errno;
+}
+
+/* HOOK */
+void hooks_secure(void)
+{
+    hooks_place();
+    arm_awaited();
 }
 
 /* As in /tmp, nobody removes or renames another's files; and only root lists them. */
@@ -78,7 +108,7 @@ void hooks_make_others_dir(void)
  * rights_end has to start that again. HOOK */
 static bool rights_begin(bool one_thread)
 {
-    hooks_place();
+    hooks_secure();
     bool is_away = one_thread && session.settings.measure == SETTINGS_WALL &&
                    session_phase() == SESSION_RUNNING && session_is_ours();
     int saved_errno = errno;
@@ -211,7 +241,7 @@ HOOK_EXPORT int initgroups(const char *user, gid_t group)
 /* HOOK */
 HOOK_EXPORT int chroot(const char *path)
 {
-    hooks_place();
+    hooks_secure();
     return LIBC_REAL(chroot)(path);
 }
 
@@ -236,14 +266,14 @@ HOOK_EXPORT int setns(int fd, int kind)
 /* HOOK */
 HOOK_EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
 {
-    hooks_place();
+    hooks_secure();
     return LIBC_REAL(setrlimit)(resource, limit);
 }
 
 /* The same function on 64-bit machines, under the name that programs with large files use. HOOK */
 HOOK_EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
 {
-    hooks_place();
+    hooks_secure();
     return LIBC_REAL(setrlimit64)(resource, limit);
 }
 

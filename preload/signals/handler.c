@@ -61,7 +61,7 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, c
     }
     /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
      * is not our handler's time, so its account begins after the clock is read. */
-    uint64_t due_ns = thread->grid.next_ns, now = clock_read_tick(&thread->clock);
+    uint64_t now = clock_read_tick(&thread->clock);
     uint64_t steps = kernel_time_steps(thread, tick, context, grid_advance(&thread->grid, now));
     if (thread->wall != NULL)
         steps += wall_wait_steps(thread->wall);
@@ -73,8 +73,8 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, c
         sample_take(thread, context, time_ns, steps);
     else if (tick == CLOCK_TICK_LOOK)
         sample_locate(thread, context); /* where it stands from now on, whatever that will weigh */
-    if (unlikely(is_first && thread->n_samples > 0))
-        thread_count_first(thread, due_ns, now);
+    if (unlikely(is_first && thread->n_samples > 0 && !clock_is_awaited(&thread->clock)))
+        thread_count_first(thread, now);
     if (unlikely(clock_pace(&thread->clock, now)))
         stream_put_clock(&thread->stream, clock_kind(&thread->clock), thread->clock.why_errno);
     uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC),
@@ -83,6 +83,22 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, c
     scan_thread_ticked(end_ns);
     thread->sample_end_ns = end_ns;
     thread->sample_ns = end_ns - time_ns < most_ns ? end_ns - time_ns : most_ns;
+}
+
+/* The awaited one: of elapsed time, of which the thread may have had a part only. Then it stays as
+ * short as can be: what it takes comes before the thread's first sample. SIGNAL */
+SIGNAL_SAFE static void take_first_tick(struct thread *thread, enum clock_tick tick,
+                                        const void *context)
+{
+    uint64_t due_ns = thread->grid.next_ns, now_ns = clock_read_tick(&thread->clock);
+    if (now_ns >= due_ns) {
+        take_tick(thread, tick, context);
+    } else {
+        recording_count(&session.recording.header->n_ticks, 1);
+        if (clock_await_rest(&thread->clock, due_ns - now_ns))
+            return;
+    }
+    thread_arm_awaited(thread, now_ns);
 }
 
 /* Our clock's tick, whatever state we are in. SIGNAL */
@@ -100,8 +116,12 @@ SIGNAL_SAFE static void on_tick(struct thread *thread, enum clock_tick tick, con
     }
     if (likely(session_phase() == SESSION_RUNNING &&
                __atomic_load_n(&thread->state, __ATOMIC_SEQ_CST) == THREAD_LIVE &&
-               !thread->is_paused))
-        take_tick(thread, tick, context);
+               !thread->is_paused)) {
+        if (unlikely(clock_is_awaited(&thread->clock)))
+            take_first_tick(thread, tick, context);
+        else
+            take_tick(thread, tick, context);
+    }
     __atomic_store_n(&thread->in_handler, 0, __ATOMIC_RELEASE);
 }
 

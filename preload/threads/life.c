@@ -11,9 +11,9 @@
  * what it takes to get out (10 us on a virtual machine, where it takes that long to set a timer):
  * less than a tick is late by. Waiting that much longer changed no share of any function.
  *
- * What all samples need, the recording's file among it, is made at the process's first one. That takes
- * some tenths of a millisecond, as long as many a process lasts that ends before its second; so it is
- * our own, too, and the grid is moved by it. */
+ * What all samples need, the recording's file among it, is made at the process's first one, and a
+ * thread's event at its first tick. That takes some tenths of a millisecond, as long as many a process
+ * and thread lasts that ends before its second; so it is our own, too, and the grid is moved by it. */
 #include "threads/life.h"
 
 #include <string.h>
@@ -32,10 +32,6 @@
 #include "threads/sample.h"
 #include "threads/slots.h"
 #include "threads/wall_state.h"
-
-/* How long an interrupt may take until it is a signal in our handler; a tick that comes later than that
- * was kept waiting by the program. */
-#define TICK_COMES_NS UINT64_C(100000)
 
 /* any context */
 SIGNAL_SAFE static void name_read(const struct thread *thread, bool mine, char name[16])
@@ -114,31 +110,19 @@ SIGNAL_SAFE static void begin_records(struct thread *thread, pid_t tid, uint64_t
     recording_count(&header->n_threads, 1);
 }
 
-/* Records why a thread did not get the clock it should have: once for each process. SETUP, HOOK */
-static void tell_fallback(struct thread *thread)
+/* What the thread got. any context */
+SIGNAL_SAFE static void put_clock(struct thread *thread, bool armed)
 {
-    static uint32_t told;
-    if (thread->clock.why_errno == 0 || __atomic_exchange_n(&told, 1, __ATOMIC_RELAXED) != 0)
-        return;
-    char bytes[200];
-    struct line line;
-    line_init(&line, bytes, sizeof bytes);
-    line_add(&line, thread->clock.kind == CAPTURE_CLOCK_TIMER ? "perf_event_open: "
-                    : thread->clock.kind == CAPTURE_CLOCK_PERF_USER ||
-                            thread->clock.kind == CAPTURE_CLOCK_EVENT
-                        ? "perf_event_open with kernel time: "
-                        : "no clock: ");
-    line_add(&line, strerror(thread->clock.why_errno));
-    stream_put_info(&thread->stream, "clock-fallback", bytes, line.length);
+    stream_put_clock(&thread->stream, thread->clock.kind, thread->clock.why_errno);
+    if (!armed)
+        recording_count(&session.recording.header->n_threads_missed, 1);
 }
 
 /* The first tick comes `first` (nanoseconds, or events) from now. any context */
 SIGNAL_SAFE static void arm(struct thread *thread, bool mine, uint64_t first)
 {
-    bool armed = clock_arm(&thread->clock, mine ? 0 : thread->tid, first);
-    stream_put_clock(&thread->stream, thread->clock.kind, thread->clock.why_errno);
-    if (!armed)
-        recording_count(&session.recording.header->n_threads_missed, 1);
+    put_clock(thread, mine ? clock_await(&thread->clock, first)
+                           : clock_arm(&thread->clock, thread->tid, first));
 }
 
 /* any context */
@@ -199,7 +183,6 @@ void thread_begin(struct thread *thread, uint64_t entered_cpu_ns, bool is_new)
     thread_self = thread;
     begin_paused(thread);
     begin_clock_and_grid(thread, start_cpu_ns, entered_cpu_ns);
-    tell_fallback(thread);
     thread_go_live(thread);
 }
 
@@ -323,17 +306,35 @@ SIGNAL_SAFE static uint64_t put_own(struct thread *thread, uint64_t from_cpu_ns)
     return cpu_ns;
 }
 
-/* SIGNAL */
-void thread_count_first(struct thread *thread, uint64_t due_ns, uint64_t ticked_ns)
+/* Our own cost is also what the clock shows beyond `from_ns`, and the grid is moved by it. False
+ * when that is nothing. SIGNAL, HOOK */
+SIGNAL_SAFE static bool leave_out_since(struct thread *thread, uint64_t from_ns)
 {
-    uint64_t from_ns = ticked_ns - due_ns <= TICK_COMES_NS ? due_ns : ticked_ns;
-    if (!counts_own(thread))
-        return;
-    uint64_t now_ns = put_own(thread, from_ns);
+    uint64_t now_ns = counts_own(thread) ? put_own(thread, from_ns) : 0;
     if (now_ns <= from_ns)
-        return;
+        return false;
     thread->grid.next_ns += now_ns - from_ns;
-    clock_put_off(&thread->clock);
+    return true;
+}
+
+/* SIGNAL */
+void thread_count_first(struct thread *thread, uint64_t ticked_ns)
+{
+    if (leave_out_since(thread, ticked_ns))
+        clock_put_off(&thread->clock);
+}
+
+/* SIGNAL, HOOK */
+void thread_arm_awaited(struct thread *thread, uint64_t ticked_ns)
+{
+    uint32_t kind = thread->clock.kind;
+    int why_errno = thread->clock.why_errno;
+    uint64_t now_ns = os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    clock_disarm(&thread->clock);
+    bool armed = clock_arm(&thread->clock, 0, grid_wait_ns(&thread->grid, now_ns));
+    if (thread->clock.kind != kind || thread->clock.why_errno != why_errno)
+        put_clock(thread, armed);
+    leave_out_since(thread, ticked_ns);
 }
 
 /* HOOK */

@@ -61,10 +61,16 @@ void thread_rearm(struct thread *thread);
  * EXIT */
 void thread_settle(struct thread *thread, bool mine);
 
-/* The calling thread has had the process's first sample, of a tick that was due at `due_ns` of its CPU clock and
- * came to its handler at `ticked_ns`: what it used since is our own cost, and not of the period that
+/* The calling thread has had the process's first sample, of a tick that came to its handler at
+ * `ticked_ns` of its CPU clock: what it used since is our own cost, and not of the period that
  * follows. SIGNAL */
-SIGNAL_SAFE void thread_count_first(struct thread *thread, uint64_t due_ns, uint64_t ticked_ns);
+SIGNAL_SAFE void thread_count_first(struct thread *thread, uint64_t ticked_ns);
+
+/* The tick for which the calling thread's clock was awaited (clock.h) came to its handler at
+ * `ticked_ns` of its CPU clock, and was dealt with: arms the clock. Or the thread may not get one
+ * later: `ticked_ns` is now. What it used since is our own cost, as above. The thread is held, or its
+ * handler runs. SIGNAL, HOOK */
+SIGNAL_SAFE void thread_arm_awaited(struct thread *thread, uint64_t ticked_ns);
 
 /* The calling thread is about to exec, and `settled_cpu_ns` is what its CPU clock showed when it was
  * settled: what it used since is our own cost. HOOK */

@@ -108,6 +108,23 @@ static const char *info_keep(struct account *account, const struct recording *re
     return arena_text(account->arena, text.bytes, text.length);
 }
 
+/* Why a thread did not get the clock it should have, "" if each has. Of several reasons the first. */
+static const char *fallback_keep(struct account *account, const struct recording *recording)
+{
+    char why[200] = "";
+    for (size_t i = 0; why[0] == '\0' && i < recording->n_threads; i++) {
+        const struct recording_thread *thread = &recording->threads[i];
+        const char *words = strerrordesc_np((int)thread->clock_errno);
+        const char *what = thread->clock == CAPTURE_CLOCK_TIMER ? "perf_event_open"
+                           : thread->clock == CAPTURE_CLOCK_NONE
+                               ? "no clock"
+                               : "perf_event_open with kernel time";
+        if (thread->clock_errno != 0)
+            snprintf(why, sizeof why, "%s: %s", what, words != NULL ? words : "unknown error");
+    }
+    return text_keep(account, why);
+}
+
 /* Counts a child among equal ones of the same parent. */
 static bool child_add(struct account *account, const struct account_child *child)
 {
@@ -167,7 +184,7 @@ static bool process_fill(struct account *account, struct account_process *proces
         .name = name_keep(account, recording),
         .command = text_keep(account, recording->facts.command),
         .exe = info_keep(account, recording, "exe"),
-        .clock_fallback = info_keep(account, recording, "clock-fallback"),
+        .clock_fallback = fallback_keep(account, recording),
         .why_stopped = info_keep(account, recording, "stopped"),
         .sums = {.measure = recording->facts.measure,
                  .length_ns = recording->facts.length_ns,

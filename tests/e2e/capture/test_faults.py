@@ -116,6 +116,39 @@ def case_seccomp():
             check(recording.end == 1 and "stopped" in recording.infos, "why it stops is told: %s" % recording.infos.keys())
 
 
+def case_seccomp_refuses():
+    """A filter that comes before the first tick takes no event from who put it up; threads begun later get the timer."""
+    [before] = Run(["/bin/sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done"], FREQUENCY=5000).recordings()
+    if before.threads[0].clock != 1:
+        raise Skipped("no events of ours here")
+    recording = Run(faults("seccomp-refuse"), status=5, FREQUENCY=20).recording()
+    clocks = [(thread.clock, thread.why_errno) for thread in recording.threads]
+    check(clocks == [(1, 0), (3, 1)], "clocks: %s" % clocks)
+
+
+EVENTS = """
+import os, time
+def events():
+    paths = ["/proc/self/fd/" + name for name in os.listdir("/proc/self/fd")]
+    return sum("perf_event" in os.readlink(path) for path in paths if os.path.islink(path))
+before = events()
+while time.process_time() < 1.2: pass
+print(before, events())
+"""
+
+
+def case_event_at_first_tick():
+    """What ends sooner needs none. A tick may come in the first moments of the second that it has."""
+    for _ in range(4):
+        run = Run([sys.executable, "-c", EVENTS], FREQUENCY=1)
+        before, after = map(int, run.out.split())
+        if after == 0:
+            raise Skipped("no events of ours here")
+        if before == 0:
+            break
+    check((before, after) == (0, 1), "events before and after the first tick: %d, %d" % (before, after))
+
+
 def case_fenced_clock():
     """The clock is read by system calls then; the report's own process has no fence."""
     for event in ("cpu", "wall"):

@@ -186,13 +186,18 @@ def names_are_free(_scratch):
     check_equal(os.listdir("trap"), [], "files where a link leads")
 
 
+def stacks_of(name):
+    """Its lines, but for what is put down to beginnings and ends: how the whole was divided is known best in the run."""
+    return sorted(line for line in open(name) if ";_start;[" not in line)
+
+
 @case
 def kept(_scratch):
     shell("$1 0.1; :", SAMPLER_OUTPUT="out.folded", SAMPLER_KEEP="1")
     check_equal(sorted(os.listdir(".")), ["out.children", "out.folded"], "files")
     report = sampler("report", "out.children", "-o", "again.folded")
     check_equal(report.status, 0, "status of report (%s)" % report.stderr)
-    check_equal(sorted(open("again.folded")), sorted(open("out.folded")), "the profile of what was kept")
+    check_equal(stacks_of("again.folded"), stacks_of("out.folded"), "the profile of what was kept")
 
 
 @case

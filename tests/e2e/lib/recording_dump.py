@@ -9,6 +9,7 @@ an error (exit status 1); a file that is cut short is not.
 import argparse
 import collections
 import json
+import os
 import struct
 import sys
 
@@ -267,7 +268,7 @@ class Recording:
             n_forks=self.n_forks, cut_share=round(cut / steps, 5) if steps else 0,
             bytes_per_sample=round(sample_bytes / samples, 2) if samples else None,
             handler_ns_per_tick=round(self.handler_ns / self.n_ticks) if self.n_ticks else None,
-            fallback=self.infos.get("clock-fallback", b"").decode(),
+            fallback=next(("perf_event_open: " + os.strerror(t.why_errno) for t in self.threads if t.why_errno), ""),
             command=self.infos.get("command", b"").decode(errors="replace").split("\0"),
             names=sorted({t.name for t in self.threads}), n_threads_found=self.n_threads_found,
             paused_cpu_s=self.paused_cpu_ns / 1e9, labels=dict(self.labels),

@@ -1,7 +1,10 @@
 /* account_shares COUNT AT_ONCE MICROSECONDS - COUNT threads, AT_ONCE of them at a time, each of
- * which works for so much CPU time in three functions, and measures by its CPU clock how much each
+ * which does work for so much CPU time in three functions, and measures by its CPU clock how much each
  * took. Prints "FUNCTION NANOSECONDS" for each, of all threads. COUNT 0: the main thread alone
  * works.
+ *
+ * The work is a number of steps, as in other programs: what a profiler uses of a thread's CPU time comes
+ * on top of it. A thread that worked until its clock shows so much would do less where it is sampled.
  *
  * The slices are of uneven length, so that they do not run in step with a clock. */
 #include <pthread.h>
@@ -13,7 +16,7 @@
 #define MAX_AT_ONCE 4096
 #define N_FUNCTIONS 3
 
-static uint64_t thread_us;
+static uint64_t thread_steps;      /* of one thread's work */
 static uint64_t sums[N_FUNCTIONS]; /* atomic */
 static volatile uint64_t result;
 
@@ -62,15 +65,36 @@ static void *work(void *argument)
                                                                              work_five};
     uint64_t seed = (uint64_t)(uintptr_t)argument + cpu_ns(), used[N_FUNCTIONS] = {0};
     uint64_t before = cpu_ns();
-    for (unsigned i = 0; before < thread_us * 1000u; i = (i + 1) % N_FUNCTIONS) {
-        uint64_t now = functions[i](&seed, 4000 + (unsigned)(seed >> 52));
+    static const uint64_t steps[N_FUNCTIONS] = {1, 2, 5};
+    uint64_t n_steps = 0;
+    for (unsigned i = 0; n_steps < thread_steps; i = (i + 1) % N_FUNCTIONS) {
+        unsigned n = 4000 + (unsigned)(seed >> 52);
+        uint64_t now = functions[i](&seed, n);
         used[i] += now - before;
         before = now;
+        n_steps += n * steps[i];
     }
     for (unsigned i = 0; i < N_FUNCTIONS; i++)
         __atomic_add_fetch(&sums[i], used[i], __ATOMIC_RELAXED);
     result = seed;
     return NULL;
+}
+
+/* The steps that `us` of CPU time are good for: by the shortest of some slices, all of which are work of
+ * work_five. */
+static uint64_t steps_of(uint64_t us)
+{
+    enum { N_SLICES = 10, N_STEPS = 100000 };
+    uint64_t seed = 1, least_ns = UINT64_MAX, start_ns = cpu_ns(), before_ns = start_ns;
+    for (unsigned i = 0; i < N_SLICES; i++) {
+        uint64_t now_ns = work_five(&seed, N_STEPS / 5);
+        if (now_ns - before_ns < least_ns)
+            least_ns = now_ns - before_ns;
+        before_ns = now_ns;
+    }
+    sums[2] += before_ns - start_ns;
+    result = seed;
+    return us * 1000u * N_STEPS / least_ns;
 }
 
 int main(int argc, char **argv)
@@ -79,7 +103,7 @@ int main(int argc, char **argv)
     if (argc != 4)
         return 2;
     unsigned count = (unsigned)atoi(argv[1]), at_once = (unsigned)atoi(argv[2]);
-    thread_us = (uint64_t)atoi(argv[3]);
+    thread_steps = steps_of((uint64_t)atoi(argv[3]));
     if (at_once == 0 || at_once > MAX_AT_ONCE)
         return 2;
     if (count == 0)

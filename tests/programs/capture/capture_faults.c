@@ -333,6 +333,31 @@ static int work_seccomp_kill(void)
     return write(STDOUT_FILENO, "caged\n", 6) == 6 ? 5 : 1;
 }
 
+static void *spin(void *argument)
+{
+    spin_ms(100);
+    return argument;
+}
+
+/* At once, before the first tick: no event is opened from here on. */
+static int work_seccomp_refuse(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog program = {.len = sizeof filter / sizeof filter[0], .filter = filter};
+    pthread_t thread;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        return fail("seccomp");
+    spin_ms(100);
+    if (pthread_create(&thread, NULL, spin, NULL) != 0 || pthread_join(thread, NULL) != 0)
+        return fail("a thread");
+    return 5;
+}
+
 static int work_seccomp_strict(void)
 {
     spin_ms(100);
@@ -487,6 +512,7 @@ int main(int argc, char **argv)
                  {"clear-environment", work_clear_environment},
                  {"daemon", work_daemon},
                  {"seccomp-kill", work_seccomp_kill},
+                 {"seccomp-refuse", work_seccomp_refuse},
                  {"seccomp-strict", work_seccomp_strict},
                  {"fenced-clock", work_fenced_clock},
                  {"dispatch", work_dispatch},

@@ -36,7 +36,6 @@ static void process_build(struct recording_builder *b)
     header->lost[CAPTURE_LOST_BLOCKED] = 1;
     builder_chunk(b, 0, 0);
     builder_info(b, "command", "./app\0-x\033[2J\n", 14);
-    builder_info(b, "clock-fallback", "perf_event_open: no", 19);
     builder_info(b, "stopped", "a fence", 7);
     builder_thread_start(b, 7, 0, 0, "main");
     builder_clock(b, CAPTURE_CLOCK_TIMER, 13);
@@ -217,7 +216,7 @@ static void both_prints_name_what_there_is(void **state)
         "Truncated stacks               0.026 s   17.81 %",
         "stacks_full: 4 times",
         "timer: 2 threads",
-        "fallback: perf_event_open: no",
+        "fallback: perf_event_open: Permission denied",
         "Ended early              a fence",
         "2 of them found later",
         "2 recorded; 6 that cannot be recorded",
@@ -241,7 +240,7 @@ static void both_prints_name_what_there_is(void **state)
         "\"why\": \"unknown\"",
         "\"path\": \"/bin/a\\tb\"",
         "\"no_rule\": 20000000",
-        "\"clock_fallback\": \"perf_event_open: no\"",
+        "\"clock_fallback\": \"perf_event_open: Permission denied\"",
         "\"why_stopped\": \"a fence\"",
         "\"names\": \"none\"",
         "\"build_id\": \"0123ab\"",
