@@ -167,6 +167,8 @@ void unwind_pair_sample(const void *context)
     if (our_result.cut == 0 && root_pc == 0)
         root_pc = ours[our_result.n_frames - 1].pc; /* _start: the first sample is a plain one */
     pair->n_worse += they_are_rooted && ours[our_result.n_frames - 1].pc != root_pc;
+    pair->n_further += at == their_result.n_frames && at < our_result.n_frames && !crashed &&
+                       ours[our_result.n_frames - 1].pc == root_pc;
     if (at == our_result.n_frames && at == their_result.n_frames && !crashed) {
         pair->n_equal++;
     } else if (pair->n_differences < UNWIND_DIFFERENCES_MAX) {

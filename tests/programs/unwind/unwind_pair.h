@@ -29,8 +29,9 @@ struct unwind_difference {
 struct unwind_pair {
     unsigned n_samples;
     unsigned n_equal;
-    unsigned n_complete;    /* by our account          */
-    unsigned n_worse;       /* theirs reach the program's start, ours do not; over all resets  */
+    unsigned n_complete; /* by our account          */
+    unsigned n_further;  /* theirs end where ours go on to the program's start; over all resets */
+    unsigned n_worse;    /* theirs reach the program's start, ours do not; over all resets  */
     unsigned n_reuse_wrong; /* reuse brought another result than a fresh walk; over all resets */
     uint64_t n_frames;      /* ours, of all samples                                            */
     uint64_t n_same;        /* of them, told to be the same as in the previous sample          */
