@@ -197,13 +197,20 @@ SIGNAL_SAFE static enum capture_clock kind_expected(int *why_errno)
                                                                     : CAPTURE_CLOCK_TIMER;
 }
 
+/* any context */
+bool clock_can_await(void)
+{
+    return clock_settings.event == NULL && !is_wall &&
+           clock_settings.period_ns >= CLOCK_SURE_PERIOD_NS;
+}
+
 /* The timer ticks again, in case its first tick comes while nobody can act on it: a thread that
  * another one holds, or an exec under way that will fail. any context */
 bool clock_await(struct clock *clock, uint64_t first_ns)
 {
     uint64_t period_ns = clock_settings.period_ns;
     clock_init(clock);
-    if (clock_settings.event != NULL || is_wall || period_ns < CLOCK_SURE_PERIOD_NS ||
+    if (!clock_can_await() ||
         clock_timer_arm_elapsed(clock, &clock_settings, first_ns, period_ns) != 0)
         return clock_arm(clock, 0, first_ns);
     clock->kind = kind_expected(&clock->why_errno);

@@ -92,6 +92,9 @@ bool clock_check(struct line *why);
  * alone its better clock. */
 SIGNAL_SAFE bool clock_arm(struct clock *clock, pid_t tid, uint64_t first);
 
+/* Whether clock_await awaits: the thread then ticks after so much elapsed time, even if it sleeps. */
+SIGNAL_SAFE bool clock_can_await(void);
+
 /* Arms the clock of the calling thread as clock_arm does, if need be; else it is awaited from now on,
  * and ticks come until it is disarmed and armed. `kind` and why_errno are what is expected then. */
 SIGNAL_SAFE bool clock_await(struct clock *clock, uint64_t first);

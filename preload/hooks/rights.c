@@ -1,8 +1,8 @@
 /* rights.c - the program is about to give up what it takes to open a file: its user, its root, its
  * namespaces, its descriptors, its system calls. A recording that is still in memory gets its file
- * before that (record/recording.h), a thread its event (clock/clock.h), and the thread that watches
- * elapsed time makes way (threads/watcher.h). Where root's sampler-run has a folder for other users,
- * it is made. */
+ * before that (record/recording.h), a thread its event (clock/clock.h), the process its timer
+ * (threads/scan.h), and the thread that watches elapsed time makes way (threads/watcher.h). Where
+ * root's sampler-run has a folder for other users, it is made. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -19,6 +19,7 @@
 #include "sys/line.h"
 #include "sys/os.h"
 #include "threads/life.h"
+#include "threads/scan.h"
 #include "threads/slots.h"
 #include "threads/watcher.h"
 
@@ -43,8 +44,7 @@ void hooks_place(void)
 static void arm_awaited(void)
 {
     struct thread *thread = thread_self;
-    if (thread == NULL || !clock_is_awaited(&thread->clock) || session_phase() != SESSION_RUNNING ||
-        !session_is_ours())
+    if (thread == NULL || session_phase() != SESSION_RUNNING || !session_is_ours())
         return;
     int saved_errno = errno;
     const uint64_t all = ~UINT64_C(0);
@@ -56,6 +56,7 @@ static void arm_awaited(void)
             thread_arm_awaited(thread, now_ns);
         thread_release(thread);
     }
+    scan_wait_no_more();
     os_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved_errno;
 }

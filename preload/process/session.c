@@ -144,7 +144,7 @@ struct session_entry session_enter(void)
 }
 
 /* SETUP, HOOK */
-static bool begin(const struct session_entry *entry, bool is_child)
+static bool begin(const struct session_entry *entry)
 {
     session.pid = os_getpid();
     if (!open_recording(entry))
@@ -162,7 +162,7 @@ static bool begin(const struct session_entry *entry, bool is_child)
     infos_begin(&thread->stream);
     control_begin();
     __atomic_store_n(&session.phase, SESSION_RUNNING, __ATOMIC_SEQ_CST);
-    scan_start(is_child);
+    scan_start(true);
     thread_begin(thread, entry->thread_cpu_ns, false);
     control_begun(thread);
     return true;
@@ -171,7 +171,7 @@ static bool begin(const struct session_entry *entry, bool is_child)
 /* SETUP */
 bool session_begin(const struct session_entry *entry)
 {
-    return begin(entry, false);
+    return begin(entry);
 }
 
 /* HOOK: the only thread, lock held and signals blocked by it */
@@ -193,7 +193,7 @@ void session_restart(const struct session_entry *entry, bool is_child)
         return;
     if (is_child)
         tree_forked();
-    begin(entry, is_child);
+    begin(entry);
     mask_believe(mask_blocked);
 }
 

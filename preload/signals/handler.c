@@ -97,6 +97,7 @@ SIGNAL_SAFE static void take_first_tick(struct thread *thread, enum clock_tick t
         recording_count(&session.recording.header->n_ticks, 1);
         if (clock_await_rest(&thread->clock, due_ns - now_ns))
             return;
+        scan_thread_ticked(os_clock_ns(CLOCK_MONOTONIC));
     }
     thread_arm_awaited(thread, now_ns);
 }

@@ -128,6 +128,7 @@ SIGNAL_SAFE static void stop(void)
     __atomic_store_n(&session.is_off, 1, __ATOMIC_SEQ_CST);
     control.stop_ns = 0;
     switch_all(false);
+    scan_wait_no_more();
     control.off_cpu_ns = os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 

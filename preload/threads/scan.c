@@ -53,7 +53,7 @@ static struct {
     pid_t target;         /* atomic, read without the lock: the thread that gets its signal */
     uint64_t interval_ns; /* of the timer */
     bool found;           /* by the look in progress */
-    bool is_awaited;      /* the timer is made at the first look */
+    bool is_awaited;      /* the timer is made at the first tick */
 } scan = {.timer_id = -1};
 
 /* /proc/self/task as read; under the lock. */
@@ -190,6 +190,16 @@ SIGNAL_SAFE static void timer_move(pid_t tid)
 }
 
 /* Lock held. any context */
+SIGNAL_SAFE static void timer_make_awaited(void)
+{
+    if (!scan.is_awaited)
+        return;
+    scan.is_awaited = false;
+    timer_make(tls_gettid());
+    timer_set();
+}
+
+/* Lock held. any context */
 SIGNAL_SAFE static void look(void)
 {
     /* Its cost is CPU time: a look that waited for a processor has cost no more. */
@@ -201,11 +211,8 @@ SIGNAL_SAFE static void look(void)
         reap(false);
         read_folder(false);
     }
-    if (scan.is_awaited) {
-        scan.is_awaited = false;
-        timer_make(tls_gettid());
-        timer_set();
-    } else if (thread_of_tid(scan.target) == NULL) {
+    timer_make_awaited();
+    if (thread_of_tid(scan.target) == NULL) {
         timer_move(tls_gettid());
         timer_set();
     }
@@ -274,7 +281,16 @@ void scan_go_on(void)
     reap(false);
     read_folder(true);
     scan.interval_ns = LOOK_EVERY_NS;
+    timer_make_awaited();
     timer_set();
+    lock_give(&scan.lock);
+}
+
+/* any context */
+void scan_wait_no_more(void)
+{
+    lock_take(&scan.lock);
+    timer_make_awaited();
     lock_give(&scan.lock);
 }
 
@@ -316,31 +332,26 @@ void scan_existing(void)
         read_folder(true);
 }
 
-/* The timer is a third of what a child costs that ends or becomes another program before its first
- * tick, as most do. Ticks seldom come later than the timer's would: then it is made at once. HOOK */
+/* Where ticks come much later than the timer's would, it is made at once; also while there are none.
+ * SETUP, HOOK */
 static bool can_wait_for_tick(void)
 {
-    return session.settings.measure == SETTINGS_CPU && session.settings.step <= LOOK_EVERY_NS;
+    return clock_can_await() && session.settings.step <= 2 * LOOK_EVERY_NS &&
+           __atomic_load_n(&session.is_off, __ATOMIC_RELAXED) == 0;
 }
 
 /* SETUP, HOOK */
-void scan_start(bool is_child)
+void scan_start(bool is_to_tick)
 {
     const uint64_t all = ~UINT64_C(0);
     uint64_t saved;
-    scan.is_awaited = is_child && can_wait_for_tick();
-    if (scan.is_awaited) {
-        scan.next_ns = 0;
-        scan.interval_ns = LOOK_EVERY_NS;
-        return;
-    }
-    os_sigmask(SIG_BLOCK, &all, &saved);
-    lock_take(&scan.lock);
     scan.next_ns = 0;
     scan.interval_ns = LOOK_EVERY_NS;
-    timer_make(tls_gettid());
-    timer_set();
-    lock_give(&scan.lock);
+    scan.is_awaited = true;
+    if (is_to_tick && can_wait_for_tick())
+        return;
+    os_sigmask(SIG_BLOCK, &all, &saved);
+    scan_wait_no_more();
     os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
@@ -368,6 +379,7 @@ void scan_stop(void)
 void scan_abandon(void)
 {
     lock_reset(&scan.lock);
+    scan.is_awaited = false;
     scan.timer_id = -1;
     scan.runner = 0;
 }

@@ -9,7 +9,9 @@
  * A look is a question how many threads there are; only when that is not what we know, the folder
  * is read. Looks come at most every 10 ms, and never cost more than a percent of the CPU time. The
  * longer nothing is found, the later the timer's next look, up to 100 ms of CPU time. Its signal
- * goes to the thread that was last seen to run, so as not to disturb one that waits.
+ * goes to the thread that was last seen to run, so as not to disturb one that waits. As most
+ * processes end before their first tick, the timer is made no sooner where that tick is sure to
+ * come (clock_await).
  *
  * A thread found is sampled from its birth: its first sample weighs everything it used until then.
  * One that came and went between two looks is in no sample, and missing from what is accounted for.
@@ -32,9 +34,13 @@
 /* Covers the threads that were there before us: their CPU time counts from now on. */
 void scan_existing(void);
 
-/* Starts the timer on the process's CPU time; also after a fork, and after an exec that failed. In a
- * child of fork, the only thread, it is made at the first tick. */
-void scan_start(bool is_child);
+/* Starts the timer on the process's CPU time; also after a fork, and after an exec that failed.
+ * `is_to_tick`: the calling thread is about to be armed, so that the timer may wait for its first
+ * tick. */
+void scan_start(bool is_to_tick);
+
+/* Makes the timer if it still waits: ticks may stop, or what the process may do. Signals blocked. */
+SIGNAL_SAFE void scan_wait_no_more(void);
 
 /* Deletes the timer. None of its ticks is pending for this thread when this returns, unless the
  * program has our signal blocked. */

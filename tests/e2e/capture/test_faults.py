@@ -149,6 +149,29 @@ def case_event_at_first_tick():
     check((before, after) == (0, 1), "events before and after the first tick: %d, %d" % (before, after))
 
 
+TIMERS = 'while read -r key value; do [ "$key" = ClockID: ] && echo "$value"; done </proc/self/timers; :'
+
+
+def timers(script):
+    """The clocks of its timers: 1 is elapsed time, a negative one CPU time."""
+    run = Run(["/bin/sh", "-c", script + TIMERS], FREQUENCY=60)
+    return [int(clock) for clock in run.out.split()]
+
+
+def case_timer_at_first_tick():
+    """Before that there is one of elapsed time only; that for looks is made before a program gives up rights."""
+    if not os.path.exists("/proc/self/timers"):
+        raise Skipped("the kernel does not list timers")
+    for _ in range(8):
+        before = timers("")
+        if before == [1]:
+            break
+    check(before == [1], "clocks of timers before the first tick: %s" % before)
+    for _ in range(3):
+        after = timers("ulimit -c 0;")
+        check(any(clock < 0 for clock in after), "after rights are given up: %s" % after)
+
+
 def case_fenced_clock():
     """The clock is read by system calls then; the report's own process has no fence."""
     for event in ("cpu", "wall"):

@@ -1,5 +1,6 @@
 """Killed in the middle: all up to the kill is there."""
 
+import json
 import os
 import signal
 import sys
@@ -36,6 +37,20 @@ def kill_plain(scratch):
     report = sampler("report", recordings[0], "-o", "out.folded", "--count", "ns")
     check_equal(report.status, 0, "status of report (%s)" % report.stderr)
     check_burned("out.folded", float(result.stdout))
+
+
+@case
+def kill_while_stopped(_scratch):
+    """Nothing ticks from the start; that sampling was off is known all the same."""
+    for options, program in ((["--delay", "60"], [test_program("burn"), "0.3", "kill"]),
+                             (["-F", "60"], [test_program("api_work"), "killed", "300"])):
+        result = sampler_run(["-o", "out.folded", "--account-file", "account.json", *options], program)
+        check_equal(result.status, 128 + signal.SIGKILL, "exit status (%s)" % result.stderr)
+        with open("account.json", encoding="utf-8") as file:
+            account = json.load(file)
+        check_equal((account["processes_recorded"], account["unrecorded_ns"]), (1, 0),
+                    "recorded, CPU in no recording (%s)" % program)
+        check(account["total"]["paused_ns"] > 280e6, "stopped for %d ns", account["total"]["paused_ns"])
 
 
 @case

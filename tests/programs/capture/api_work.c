@@ -7,6 +7,7 @@
  *   api_work spin MS        nothing of the kind; prints its process id when it begins
  *   api_work handler MS     as spin, with a handler of its own for SIGUSR2; prints how often it ran
  *   api_work blocked MS     as spin, all signals blocked
+ *   api_work killed MS      stops sampling at once, works, and is killed
  *   api_work absent         what the functions say; exit status 0 if that there is no profiler */
 #include <errno.h>
 #include <pthread.h>
@@ -93,6 +94,14 @@ static int window(void)
         return fail("stop");
     work_c(work_ns);
     return 0;
+}
+
+static int killed(void)
+{
+    if (sampler_stop() != 0)
+        return fail("stop");
+    work_a(work_ns);
+    return raise(SIGKILL);
 }
 
 static void *run_rounds(void *argument)
@@ -184,6 +193,8 @@ int main(int argc, char **argv)
         return labels();
     if (strcmp(argv[1], "window") == 0)
         return window();
+    if (strcmp(argv[1], "killed") == 0)
+        return killed();
     if (strcmp(argv[1], "threads") == 0)
         return threads();
     if (strcmp(argv[1], "flush") == 0 && argc > 3)
