@@ -264,17 +264,27 @@ HOOK_EXPORT int setns(int fd, int kind)
     return result;
 }
 
+/* Whether a limit may refuse us a file, a descriptor, memory or a timer. Compilers and others set
+ * that of the stack as they start, for which nothing needs to be made yet. HOOK */
+static bool may_refuse_us(__rlimit_resource_t resource)
+{
+    return resource == RLIMIT_NOFILE || resource == RLIMIT_FSIZE || resource == RLIMIT_AS ||
+           resource == RLIMIT_DATA || resource == RLIMIT_SIGPENDING;
+}
+
 /* HOOK */
 HOOK_EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
 {
-    hooks_secure();
+    if (may_refuse_us(resource))
+        hooks_secure();
     return LIBC_REAL(setrlimit)(resource, limit);
 }
 
 /* The same function on 64-bit machines, under the name that programs with large files use. HOOK */
 HOOK_EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
 {
-    hooks_secure();
+    if (may_refuse_us(resource))
+        hooks_secure();
     return LIBC_REAL(setrlimit64)(resource, limit);
 }
 

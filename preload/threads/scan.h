@@ -7,11 +7,12 @@
  *                      on the CPU time of the whole process
  *
  * A look is a question how many threads there are; only when that is not what we know, the folder
- * is read. Looks come at most every 10 ms, and never cost more than a percent of the CPU time. The
- * longer nothing is found, the later the timer's next look, up to 100 ms of CPU time. Its signal
- * goes to the thread that was last seen to run, so as not to disturb one that waits. As most
- * processes end before their first tick, the timer is made no sooner where that tick is sure to
- * come (clock_await).
+ * is read. It is not asked where the only thread known used all the CPU time of the process. Looks
+ * come at most every 10 ms, and never cost more than a percent of the CPU time. The longer nothing
+ * is found, the later the timer's next look, up to 100 ms of CPU time. Its signal goes to the
+ * thread that was last seen to run, so as not to disturb one that waits. As most processes end
+ * before their first tick, the timer is made no sooner where that tick is sure to come
+ * (clock_await).
  *
  * A thread found is sampled from its birth: its first sample weighs everything it used until then.
  * One that came and went between two looks is in no sample, and missing from what is accounted for.
@@ -39,7 +40,7 @@ void scan_existing(void);
  * tick. */
 void scan_start(bool is_to_tick);
 
-/* Makes the timer if it still waits: ticks may stop, or what the process may do. Signals blocked. */
+/* Makes the timer if it still waits: ticks are about to stop, or rights to go. Signals blocked. */
 SIGNAL_SAFE void scan_wait_no_more(void);
 
 /* Deletes the timer. None of its ticks is pending for this thread when this returns, unless the
