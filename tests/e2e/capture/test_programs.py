@@ -47,6 +47,8 @@ def check_program(scratch, argv, n_threads=1, stdin_path=None):
                 "left behind")
 
     explained = []
+    # What makes a process and removes it is in no thread's time: twice what one takes that does nothing.
+    none_s = 2 * statistics.median(run([need("true")]).cpu_s for _ in range(9))
     for frequency in RATES:
         for clock, refusal in (("perf", None), ("timer", None), ("auto", errno.EPERM)):
             what = "%d Hz %s%s" % (frequency, clock, " refused" if refusal else "")
@@ -56,11 +58,13 @@ def check_program(scratch, argv, n_threads=1, stdin_path=None):
             check_equal(result.status, bare.status, "exit status at %d Hz" % frequency)
             # A machine that halts in between makes one run worse, which is not the profile's fault.
             check_explained(result, profile, frequency, n_threads, what, allowance=0.04)
-            explained.append(profile.total / 1e9 / result.cpu_s)
+            explained.append((profile.total / 1e9, result.cpu_s))
             check(profile.share_rooted() >= 0.99, "%s: rooted only %.4f", what,
                   profile.share_rooted())
-    median = statistics.median(explained)
-    check(0.99 <= median <= 1.005, "%.4f of the CPU time explained, the median of %d runs", median, len(explained))
+    least = statistics.median((explained_s + none_s) / cpu_s for explained_s, cpu_s in explained)
+    most = statistics.median(explained_s / cpu_s for explained_s, cpu_s in explained)
+    check(0.99 <= least and most <= 1.005, "%.4f of the CPU time explained, %.4f with the ends, the medians of %d runs",
+          most, least, len(explained))
 
 
 def large_library():

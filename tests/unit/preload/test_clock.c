@@ -25,11 +25,12 @@ static void on_tick(int signo, siginfo_t *info, void *context)
 
 static void set_up(enum settings_measure measure, uint64_t period_ns)
 {
-    const struct settings settings = {.period_ns = period_ns,
-                                      .step = period_ns,
-                                      .measure = measure,
-                                      .event = {.type = 1, .config = 2, .user_only = true},
-                                      .signo = SIGPROF};
+    static struct settings settings; /* of which the clock keeps the event */
+    settings = (struct settings){.period_ns = period_ns,
+                                 .step = period_ns,
+                                 .measure = measure,
+                                 .event = {.type = 1, .config = 2, .user_only = true},
+                                 .signo = SIGPROF};
     struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
     assert_int_equal(sigaction(SIGPROF, &action, NULL), 0);
     clock_setup(&settings);
