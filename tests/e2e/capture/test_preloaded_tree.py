@@ -120,7 +120,7 @@ def outlived(_scratch):
     result = shell("($1 0.5; $1 0.3; :) >/dev/null 2>&1 & $1 0.3 & $1 0.1")
     check("still running: in the profile up to now" in result.stderr, "stderr: %r", result.stderr)
     first_s, last_s = first_and_last(no_folder)
-    check(0.09 <= first_s <= 0.45, "%.3f s in the first one", first_s)
+    check(0.09 <= first_s <= 0.8, "%.3f s in the first one", first_s)  # of the others as much as they got by then
     check(1.06 <= last_s <= 1.2, "%.3f s in the last one", last_s)
 
 

@@ -70,7 +70,7 @@ def build(source, *options):
 
 
 SPIN = """volatile unsigned long sum;
-__attribute__((noinline)) void NAME(void) { for (unsigned long i = 0; i < 100000000; i++) sum += i; }
+__attribute__((noinline)) void NAME(void) { for (unsigned long i = 0; i < 400000000; i++) sum += i; }
 int main(void) { NAME(); return 0; }
 """
 
