@@ -161,6 +161,10 @@ const struct option_row option_table[N_OPTIONS] = {
                        .for_capture = true,
                        .commands = RUN,
                        .help = "signal that stops and resumes sampling: USR2 ..."},
+    [OPTION_NO_WAIT] = {.long_name = "no-wait",
+                        .environment = "SAMPLER_NO_WAIT",
+                        .commands = RUN,
+                        .help = "do not wait for what the command leaves running"},
     [OPTION_KEEP] = {.long_name = "keep",
                      .environment = ENVIRONMENT_KEEP,
                      .commands = RUN,
@@ -302,7 +306,8 @@ const struct option_row option_table[N_OPTIONS] = {
 const struct command_row command_table[N_COMMANDS] = {
     [COMMAND_RUN] = {.name = "sampler-run",
                      .usage = "[--] COMMAND [ARG]...",
-                     .about = "Run COMMAND and write a profile of where it spent its CPU time.",
+                     .about = "Run COMMAND and write a profile of where it spent its CPU time; "
+                              "more: man sampler-run",
                      .examples = "  sampler-run -F 4999 -o hot.folded ./app --its-option\n",
                      .least_operands = 1,
                      .ends_at_operand = true},

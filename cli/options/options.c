@@ -460,11 +460,8 @@ void options_print_help(enum command_id command, FILE *out)
         fputc('\n', out);
     }
     if (command == COMMAND_RUN)
-        fputs(
-            "In FILE: %n command, %p pid, %h host, %r MPI or Slurm rank, %% a percent sign. "
-            "Default: "
-            "here,\n"
-            "%n.%p.folded and %n.%p.sprofile. Each option has a variable, see `man sampler-run`.\n",
-            out);
+        fputs("In FILE: %n command, %p pid, %h host, %r rank, %% percent; default %n.%p.folded, "
+              "%n.%p.sprofile\n",
+              out);
     print_examples(row->examples, out);
 }

@@ -1,12 +1,13 @@
 /* main.c - sampler-run: a command with the library preloaded, then its profile.
  *
- *   check all that can be checked -> private recording folder -> fork, exec, wait
- *     -> `sampler report` reads the recordings and writes the outputs (reporter.h) -> the command's
+ *   check all that can be checked -> private recording folder -> fork, exec, wait for the command
+ *     and for what it leaves running -> `sampler report` reads the recordings and writes the outputs (reporter.h) -> the command's
  *     exit status
  *
  * Links neither libdw nor the writers, so that the command starts at once. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,14 @@
 #include "options/pattern.h"
 #include "options/shell_word.h"
 #include "run/child.h"
+#include "run/elapsed.h"
 #include "run/jit_env.h"
 #include "run/others_dir.h"
 #include "run/preload_env.h"
 #include "run/program.h"
 #include "run/recording_dir.h"
 #include "run/reporter.h"
+#include "run/waiting.h"
 #include "text.h"
 
 #define OWN_NAME "sampler-run"
@@ -41,6 +44,7 @@ struct run {
     char folder[PATH_MAX]; /* of the first output; recordings stay there with --keep */
     struct rusage usage;
     int wait_status;
+    bool is_left; /* some of its processes still run */
 };
 
 static int fail(const struct err *err, int status)
@@ -145,6 +149,7 @@ static int run_command(struct run *run, struct err *err)
     pid_t child = 0;
     int sys_errno = 0;
     child_guard_enter(&run->guard);
+    run->preload.since_ns = elapsed_now_ns();
     if (!child_start(&run->guard, run->options.operands[0], run->options.operands, prepare_child,
                      &run->preload, &child, &sys_errno)) {
         recording_dir_remove(run->preload.recording_dir);
@@ -154,6 +159,40 @@ static int run_command(struct run *run, struct err *err)
     run->names.pid = (uint64_t)child;
     child_wait(&run->guard, child, &run->wait_status, &run->usage);
     return 0;
+}
+
+/* Whoever ends the command by one of these wants the prompt, and the profile, now. */
+static bool was_asked_to_end(const struct run *run)
+{
+    int status = child_exit_status(run->wait_status);
+    return status == 128 + SIGINT || status == 128 + SIGQUIT || status == 128 + SIGTERM ||
+           status == 128 + SIGHUP;
+}
+
+/* When the last sample has been taken; 0 where that is not known. */
+static uint64_t sampling_end_ns(const struct run *run)
+{
+    uint64_t duration_ns = options_ns(&run->options, OPTION_DURATION, 0);
+    return duration_ns == 0 || options_flag(&run->options, OPTION_PAUSED)
+               ? 0
+               : run->preload.since_ns + options_ns(&run->options, OPTION_DELAY, 0) + duration_ns;
+}
+
+/* What the command left running is a part of its run. */
+static void await_others(struct run *run)
+{
+    const struct waiting waiting = {
+        .run = {.folder = run->preload.recording_dir,
+                .command = (pid_t)run->names.pid,
+                .start_ns = run->preload.since_ns},
+        .guard = &run->guard,
+        .until_ns = sampling_end_ns(run),
+        .is_quiet = options_flag(&run->options, OPTION_QUIET),
+        .own_name = OWN_NAME,
+    };
+    run->is_left = options_flag(&run->options, OPTION_NO_WAIT) || was_asked_to_end(run)
+                       ? !members_have_ended(&waiting)
+                       : !wait_for_members(&waiting);
 }
 
 static uint64_t ns_of(struct timeval time)
@@ -198,13 +237,29 @@ static void tell_how_to_continue(const char *folder)
     tell(OWN_NAME, line);
 }
 
+/* --no-wait: they are recorded for as long as they run. */
+static void tell_how_to_report_again(const char *folder)
+{
+    char line[3 * PATH_MAX];
+    size_t used = 0;
+    append(line, sizeof line, &used,
+           "they are recorded until they end; then: sampler report --remove ");
+    append_shell_word(folder, line, sizeof line, &used);
+    append(line, sizeof line, &used, " -o FILE");
+    tell(OWN_NAME, line);
+}
+
 /* The recordings into outputs. Whatever goes wrong is said and loses no recording. */
 static void conclude(const struct run *run)
 {
-    bool ok = report(run) && (!options_flag(&run->options, OPTION_KEEP) || keep(run));
-    if (ok)
+    bool goes_on = run->is_left && options_flag(&run->options, OPTION_NO_WAIT);
+    bool keeps = options_flag(&run->options, OPTION_KEEP) && !goes_on;
+    bool ok = report(run) && (!keeps || keep(run));
+    if (ok && goes_on && !options_flag(&run->options, OPTION_QUIET))
+        tell_how_to_report_again(run->preload.recording_dir);
+    else if (ok && !goes_on)
         recording_dir_remove(run->preload.recording_dir);
-    else
+    else if (!ok)
         tell_how_to_continue(run->preload.recording_dir);
 }
 
@@ -238,6 +293,7 @@ int main(int argc, char **argv)
     status = run_command(&run, &err);
     if (status != 0)
         return fail(&err, status);
+    await_others(&run);
     conclude(&run);
     return child_exit_status(run.wait_status);
 }

@@ -1,10 +1,10 @@
 /* preload_env.c - see preload_env.h. */
 #include "run/preload_env.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "environment.h"
@@ -65,15 +65,10 @@ static bool set_ld_preload(const char *library, const char *runtime)
     return ok;
 }
 
-/* --delay and --duration count from here for all processes of the command. */
-static bool set_since(void)
+static bool set_since(uint64_t since_ns)
 {
-    struct timespec now;
     char text[24];
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-        return true;
-    snprintf(text, sizeof text, "%llu",
-             (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
+    snprintf(text, sizeof text, "%" PRIu64, since_ns);
     return setenv(ENVIRONMENT_SINCE, text, 1) == 0;
 }
 
@@ -89,7 +84,7 @@ bool preload_env_set(const struct preload_env *env)
     }
     /* A sampler-run around us may have set it, which is nothing to ours. */
     const char *others_dir = env->others_dir;
-    return set_ld_preload(env->library, env->runtime) && set_since() &&
+    return set_ld_preload(env->library, env->runtime) && set_since(env->since_ns) &&
            setenv(ENVIRONMENT_RECORDING_DIR, env->recording_dir, 1) == 0 &&
            (others_dir[0] != '\0' ? setenv(ENVIRONMENT_OTHERS_DIR, others_dir, 1)
                                   : unsetenv(ENVIRONMENT_OTHERS_DIR)) == 0;

@@ -305,6 +305,15 @@ SIGNAL_SAFE static bool is_our_file(const struct recording *recording, int fd)
     return os_fstat(fd, &now) == 0 && now.st_dev == recording->dev && now.st_ino == recording->ino;
 }
 
+/* Whether someone removed it, who wants no more of it. Some file systems count no links. any
+ * context */
+SIGNAL_SAFE static bool is_removed(const struct recording *recording, int fd)
+{
+    struct stat now;
+    return os_fstat(fd, &now) == 0 && now.st_nlink == 0 &&
+           os_call(SYS_faccessat, AT_FDCWD, recording->path, F_OK) != 0 && errno == ENOENT;
+}
+
 /* The descriptor; opened again if the program closed or reused its number, and then kept, unless
  * descriptors are scarce: *closes, the caller closes it. -1 when our file cannot be opened. any
  * context */
@@ -345,7 +354,7 @@ SIGNAL_SAFE static struct capture_chunk *chunk_in_file(struct recording *recordi
     uint64_t index = __atomic_fetch_add(&recording->header->n_chunks, 1, __ATOMIC_RELAXED);
     uint64_t offset = CAPTURE_HEADER_BYTES + index * CAPTURE_CHUNK_BYTES;
     struct capture_chunk *chunk = NULL;
-    if (space_reserve(fd, offset, CAPTURE_CHUNK_BYTES))
+    if (!is_removed(recording, fd) && space_reserve(fd, offset, CAPTURE_CHUNK_BYTES))
         chunk = os_map_file(fd, offset, CAPTURE_CHUNK_BYTES);
     if (closes)
         os_close(fd);

@@ -14,6 +14,8 @@
  * When full   space is reserved before it is touched, so a full disk or a file size limit sends no
  *             SIGBUS or SIGXFSZ. It ends the recording: no chunk is handed out ever after, and what
  *             had to go there is counted as CAPTURE_LOST_DISK by whoever wanted it.
+ * When gone   removed, that is, as sampler-run does with those of daemons that it was told not to
+ *             wait for: it ends in the same way, instead of growing where nobody sees it.
  * Context     recording_open, recording_begin, recording_abandon: SETUP or HOOK (a forked child).
  *             recording_append: HOOK, EXIT. The rest: any. */
 #ifndef SAMPLER_RECORDING_H
@@ -46,7 +48,7 @@ struct recording {
     int fd;                        /* atomic; replaced when it is no longer ours; -1 = none kept */
     dev_t dev;                     /* of the file, with ino: to know it again */
     ino_t ino;
-    bool stopped;                  /* atomic: no more room; set once */
+    bool stopped;                  /* atomic: no more room, or removed; set once */
     size_t folder_bytes;           /* of the path, while it is not in its file, with the slash; */
     size_t prefix_length;          /* and of what comes before "0.sampler" */
     bool makes_folder;             /* where that of its path is gone when it is placed */
