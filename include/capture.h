@@ -111,7 +111,9 @@ enum capture_end {
  *   NO_STREAM  a tick in a thread that has no stream; not counted by this version
  *   TAIL       passed between a thread's last sample and its end, with no stack to go to
  *   BLOCKED    held back so long by a thread that blocks our signal (by raw system calls) that no
- *              stack fits them */
+ *              stack fits them, or used by one that did so all its life
+ *   ALL_BLOCKED  the same, of a thread that blocks all signals, as those that libc makes for itself
+ *              do; since 2026-11 */
 enum capture_loss {
     CAPTURE_LOST_NESTED,
     CAPTURE_LOST_DISK,
@@ -119,6 +121,7 @@ enum capture_loss {
     CAPTURE_LOST_NO_STREAM,
     CAPTURE_LOST_TAIL,
     CAPTURE_LOST_BLOCKED,
+    CAPTURE_LOST_ALL_BLOCKED,
     CAPTURE_N_LOSSES = 16 /* room to grow; unused ones are 0 */
 };
 

@@ -204,6 +204,22 @@ bool clock_can_await(void)
            clock_settings.period_ns >= CLOCK_SURE_PERIOD_NS;
 }
 
+/* any context */
+bool clock_arm_unheard(struct clock *clock, pid_t tid, uint64_t first_ns)
+{
+    int why_errno;
+    enum capture_clock kind = kind_expected(&why_errno);
+    clock_init(clock);
+    if (clock_settings.event != NULL || is_wall || wanted != SETTINGS_CLOCK_AUTO ||
+        kind == CAPTURE_CLOCK_TIMER ||
+        clock_timer_arm(clock, &clock_settings, tid, first_ns, clock_settings.period_ns) != 0)
+        return clock_arm(clock, tid, first_ns);
+    clock->kind = kind;
+    clock->why_errno = why_errno;
+    clock->pace.is_by_timer = true;
+    return true;
+}
+
 /* The timer ticks again, in case its first tick comes while nobody can act on it: a thread that
  * another one holds, or an exec under way that will fail. any context */
 bool clock_await(struct clock *clock, uint64_t first_ns)

@@ -92,6 +92,10 @@ bool clock_check(struct line *why);
  * alone its better clock. */
 SIGNAL_SAFE bool clock_arm(struct clock *clock, pid_t tid, uint64_t first);
 
+/* The same for a thread that lets none of its ticks through: it gets the timer, even where it would
+ * get an event, which costs each time it gives its processor up (pace.c). */
+SIGNAL_SAFE bool clock_arm_unheard(struct clock *clock, pid_t tid, uint64_t first);
+
 /* Whether clock_await awaits: the thread then ticks after so much elapsed time, even if it sleeps. */
 SIGNAL_SAFE bool clock_can_await(void);
 

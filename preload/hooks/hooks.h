@@ -2,10 +2,11 @@
  *
  *   start.c                    the constructor
  *   process.c, spawn.c         exit, fork, exec, dlclose; posix_spawn
- *   threads.c, thread_end.c    threads come and go
+ *   threads.c, thread_end.c    threads come and go; notify.c: those that libc makes by itself
  *   signals.c, signals_old.c   handlers; masks.c: masks; own_signal.c: waits for our signal
  *   waits.c, transfers.c       waits and transfers that a tick would shorten
  *   altstack.c, fds.c          small stacks; descriptors that the program closes
+ *   clocks.c                   the CPU clock of the process
  *   rights.c                   setuid, chroot, setrlimit ...: what it takes to open files
  *   fences.c, syscall.c        prctl; syscall()
  *   api.c                      the functions of include/sampler.h
@@ -78,6 +79,9 @@ uint32_t hooks_why_missed(const struct program_kind *kind, char *const envp[]);
 
 /* Whether our signal is to wait while handlers run on alternate stacks. altstack.c */
 bool altstack_is_crowded(void);
+
+/* A thread with a smaller stack may use nearly all of it. */
+#define HOOKS_SMALL_STACK_BYTES 262144u
 
 /* Lends the calling thread an alternate stack for our handler, since its own is small; takes it back
  * where the thread ends, our signal blocked for good. Without memory it gets none. altstack.c */

@@ -15,9 +15,8 @@
 #include "threads/scan.h"
 #include "threads/slots.h"
 
-/* A thread with less than this may use nearly all of it; what we need of it at most, of which the
- * kernel's frame of a signal is the most (12 kB with AMX). */
-#define SMALL_STACK_BYTES 262144u
+/* What we need of a small stack at most, of which the kernel's frame of a signal is the most (12 kB
+ * with AMX). */
 #define OUR_STACK_BYTES 32768u
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved */
@@ -88,7 +87,7 @@ static const pthread_attr_t *attributes_for(struct thread *thread, const pthread
     void *at;
     size_t n_bytes;
     if (attributes == NULL || pthread_attr_getstack(attributes, &at, &n_bytes) != 0 ||
-        n_bytes >= SMALL_STACK_BYTES)
+        n_bytes >= HOOKS_SMALL_STACK_BYTES)
         return attributes;
     if ((uintptr_t)at + n_bytes !=
         0) { /* glibc counts from the end, which is 0 where none is set */

@@ -272,7 +272,7 @@ bool session_end(int status)
     uint64_t ours = os_signal_bit(session.settings.signo), before = 0;
     os_sigmask(SIG_BLOCK, &ours, &before);
     if (thread_self != NULL)
-        thread_self->is_held_back = (before & ours) != 0;
+        thread_self->held_back = held_back_by(before);
     note_lost_signal();
     if (thread_self != NULL) {
         unwaited_note(&thread_self->stream);

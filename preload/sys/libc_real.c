@@ -83,6 +83,11 @@ static const char names[LIBC_REAL_MAX][NAME_BYTES] = {
     NAME(setns),
     NAME(setrlimit),
     NAME(setrlimit64),
+    NAME(clock_gettime),
+    NAME(clock),
+    NAME(timer_create),
+    NAME(mq_notify),
+    NAME(getaddrinfo_a),
 };
 
 libc_function *libc_real_functions[LIBC_REAL_MAX];

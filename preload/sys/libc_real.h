@@ -10,6 +10,8 @@
 #ifndef SAMPLER_LIBC_REAL_H
 #define SAMPLER_LIBC_REAL_H
 
+#include <mqueue.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,6 +24,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <threads.h>
+#include <time.h>
 
 #include "sys/context.h"
 
@@ -103,6 +106,12 @@ struct libc_real {
     int (*setns)(int, int);
     int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
     int (*setrlimit64)(__rlimit_resource_t, const struct rlimit64 *);
+    int (*clock_gettime)(clockid_t, struct timespec *);
+    clock_t (*clock)(void);
+    /* Their events are const here; libc only reads them. */
+    int (*timer_create)(clockid_t, const struct sigevent *, timer_t *);
+    int (*mq_notify)(mqd_t, const struct sigevent *);
+    int (*getaddrinfo_a)(int, struct gaicb *[], int, const struct sigevent *);
 };
 
 typedef void libc_function(void);

@@ -9,6 +9,8 @@
 #include "sys/line.h"
 #include "sys/os.h"
 
+#define LIBC_CANCEL 32 /* SIGCANCEL and SIGSETXID of glibc's nptl */
+#define LIBC_SET_ID 33
 #define LINE_BYTES 32u /* "\nSigBlk:\t" with its 16 digits, and some */
 
 #if defined(__x86_64__)
@@ -79,7 +81,18 @@ SIGNAL_SAFE static uint64_t hexadecimal(const char *text)
 }
 
 /* any context */
-bool held_back_now(pid_t tid)
+enum held_back held_back_by(uint64_t mask)
+{
+    /* What cannot be blocked, and what libc's sigfillset leaves out. */
+    const uint64_t others = os_signal_bit(SIGKILL) | os_signal_bit(SIGSTOP) |
+                            os_signal_bit(LIBC_CANCEL) | os_signal_bit(LIBC_SET_ID);
+    if ((mask & os_signal_bit(session.settings.signo)) == 0)
+        return HELD_BACK_NOT;
+    return (mask | others) == ~UINT64_C(0) ? HELD_BACK_ALL : HELD_BACK_OURS;
+}
+
+/* any context */
+enum held_back held_back_now(pid_t tid)
 {
     static const char key[] = "\nSigBlk:\t";
     char bytes[512];
@@ -94,7 +107,7 @@ bool held_back_now(pid_t tid)
     line_add(&line, "/status");
     int fd = os_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
-        return false;
+        return HELD_BACK_NOT;
     /* The last bytes of a piece are searched again with the next one: the line may lie across
      * both. */
     while ((n = os_call(SYS_read, fd, bytes + n_kept, sizeof bytes - 1 - n_kept)) > 0) {
@@ -107,5 +120,5 @@ bool held_back_now(pid_t tid)
         memmove(bytes, bytes + n_bytes - n_kept, n_kept);
     }
     os_close(fd);
-    return (blocked & os_signal_bit(session.settings.signo)) != 0;
+    return held_back_by(blocked);
 }

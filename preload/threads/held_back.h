@@ -21,6 +21,13 @@
 
 #include "sys/context.h"
 
+/* What a thread's mask holds back. */
+enum held_back {
+    HELD_BACK_NOT,
+    HELD_BACK_OURS, /* our signal, not all */
+    HELD_BACK_ALL,  /* all that can be, but for those that libc keeps for itself */
+};
+
 /* Whether the tick whose ucontext_t this is, which is known to be late, was held back. A clock that
  * is not `is_exact` (the timer, on an overloaded machine) is sometimes late on its own: then only a
  * call that sets the mask counts. SIGNAL */
@@ -29,8 +36,10 @@ SIGNAL_SAFE bool held_back_tick(const void *context, bool is_exact);
 /* Whether a handler was entered at the end of a system call, or where one is made again. SIGNAL */
 SIGNAL_SAFE bool held_back_at_call(const void *context);
 
-/* Whether thread `tid` has our signal blocked, as the kernel sees it; false when that cannot be
- * read. any context */
-SIGNAL_SAFE bool held_back_now(pid_t tid);
+/* By a mask as the kernel has it. any context */
+SIGNAL_SAFE enum held_back held_back_by(uint64_t mask);
+
+/* By the mask of thread `tid`; HELD_BACK_NOT when that cannot be read. any context */
+SIGNAL_SAFE enum held_back held_back_now(pid_t tid);
 
 #endif

@@ -85,7 +85,7 @@ SIGNAL_SAFE static void begin_records(struct thread *thread, pid_t tid, uint64_t
     struct capture_header *header = session.recording.header;
     thread->tid = tid;
     thread->start_cpu_ns = start_cpu_ns;
-    thread->is_held_back = false;
+    thread->held_back = HELD_BACK_NOT;
     thread->n_samples = 0;
     thread->last_node = 0;
     thread->sample_ns = 0;
@@ -113,7 +113,7 @@ SIGNAL_SAFE static void begin_records(struct thread *thread, pid_t tid, uint64_t
 /* What the thread got. any context */
 SIGNAL_SAFE static void put_clock(struct thread *thread, bool armed)
 {
-    stream_put_clock(&thread->stream, thread->clock.kind, thread->clock.why_errno);
+    stream_put_clock(&thread->stream, clock_kind(&thread->clock), thread->clock.why_errno);
     if (!armed)
         recording_count(&session.recording.header->n_threads_missed, 1);
 }
@@ -121,8 +121,14 @@ SIGNAL_SAFE static void put_clock(struct thread *thread, bool armed)
 /* The first tick comes `first` (nanoseconds, or events) from now. any context */
 SIGNAL_SAFE static void arm(struct thread *thread, bool mine, uint64_t first)
 {
-    put_clock(thread, mine ? clock_await(&thread->clock, first)
-                           : clock_arm(&thread->clock, thread->tid, first));
+    bool armed;
+    if (mine)
+        armed = clock_await(&thread->clock, first);
+    else if (held_back_now(thread->tid) == HELD_BACK_ALL)
+        armed = clock_arm_unheard(&thread->clock, thread->tid, first);
+    else
+        armed = clock_arm(&thread->clock, thread->tid, first);
+    put_clock(thread, armed);
 }
 
 /* any context */
@@ -247,7 +253,7 @@ SIGNAL_SAFE static void settle_wall(struct thread *thread, uint64_t cpu_ns)
     if (steps != 0 && node != 0)
         sample_credit(thread, os_clock_ns(CLOCK_MONOTONIC), steps, node);
     else if (steps != 0)
-        recording_count(&session.recording.header->lost[CAPTURE_LOST_TAIL], steps);
+        sample_lose_tail(thread, steps);
 }
 
 /* Credits what `thread` has used up to `now` of its clock (0 = it cannot be read: nothing). any
@@ -261,12 +267,12 @@ SIGNAL_SAFE static void settle_at(struct thread *thread, bool mine, uint64_t now
         thread->n_events_told = now;
     }
     uint64_t steps = grid_advance(&thread->grid, now) + kernel_time_rest(thread);
+    if (!mine && (sample_is_late(thread, steps) || thread->last_node == 0))
+        thread->held_back = held_back_now(thread->tid);
     if (thread->wall != NULL)
         settle_wall(thread, now);
     if (steps == 0)
         return;
-    if (!mine && sample_is_late(thread, steps))
-        thread->is_held_back = held_back_now(thread->tid);
     sample_credit_tail(thread, steps);
 }
 
@@ -397,7 +403,7 @@ void thread_end(struct thread *thread)
 {
     uint64_t ours = os_signal_bit(session.settings.signo), before = 0;
     os_sigmask(SIG_BLOCK, &ours, &before);
-    thread->is_held_back = (before & ours) != 0;
+    thread->held_back = held_back_by(before);
     uint64_t now = now_of(thread, true);
     if (!thread_claim(thread, THREAD_ENDING))
         return; /* the process ends, and has done it for us; the slot stays */

@@ -215,15 +215,23 @@ void sample_credit(struct thread *thread, uint64_t time_ns, uint64_t steps, uint
         lose(CAPTURE_LOST_DISK, steps);
 }
 
+/* any context */
+void sample_lose_tail(const struct thread *thread, uint64_t steps)
+{
+    lose(thread->held_back == HELD_BACK_ALL    ? CAPTURE_LOST_ALL_BLOCKED
+         : thread->held_back == HELD_BACK_OURS ? CAPTURE_LOST_BLOCKED
+                                               : CAPTURE_LOST_TAIL,
+         steps);
+}
+
 /* HOOK, EXIT */
 void sample_credit_tail(struct thread *thread, uint64_t steps)
 {
     /* A timer in place of the event may not have seen the thread for long (clock/pace.c). */
-    bool is_unseen = clock_kind(&thread->clock) == CAPTURE_CLOCK_STAND_IN && !thread->is_held_back;
-    if (sample_is_late(thread, steps) && !is_unseen)
-        lose(thread->is_held_back ? CAPTURE_LOST_BLOCKED : CAPTURE_LOST_TAIL, steps);
-    else if (thread->last_node == 0)
-        lose(CAPTURE_LOST_TAIL, steps);
+    bool is_unseen =
+        clock_kind(&thread->clock) == CAPTURE_CLOCK_STAND_IN && thread->held_back == HELD_BACK_NOT;
+    if (thread->last_node == 0 || (sample_is_late(thread, steps) && !is_unseen))
+        sample_lose_tail(thread, steps);
     else
         sample_credit(thread, os_clock_ns(CLOCK_MONOTONIC), steps, thread->last_node);
 }

@@ -35,9 +35,12 @@ SIGNAL_SAFE bool sample_locate(struct thread *thread, const void *context);
  * whose ticks arrive. */
 SIGNAL_SAFE bool sample_is_late(const struct thread *thread, uint64_t steps);
 
-/* Steps since the last sample of a thread that ends or is settled: to its last stack, or, where
- * they are too many for that to be honest or there is none, to CAPTURE_LOST_TAIL;
- * CAPTURE_LOST_BLOCKED when the thread is known to hold our signal back. */
+/* Steps that no stack of the thread fits: lost as its tail, or as held back by it, if that is
+ * known. */
+SIGNAL_SAFE void sample_lose_tail(const struct thread *thread, uint64_t steps);
+
+/* Steps since the last sample of a thread that ends or is settled: to its last stack, or lost where
+ * they are too many for that to be honest or there is none. */
 SIGNAL_SAFE void sample_credit_tail(struct thread *thread, uint64_t steps);
 
 #endif

@@ -326,6 +326,14 @@ void scan_cover_new(pid_t tid)
     os_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
+/* HOOK: a new thread */
+void scan_begin_here(struct thread *thread, uint64_t entered_cpu_ns)
+{
+    lock_take(&scan.lock);
+    thread_begin(thread, entered_cpu_ns, true);
+    lock_give(&scan.lock);
+}
+
 /* HOOK */
 void scan_thread_ends(void)
 {

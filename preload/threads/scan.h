@@ -3,6 +3,7 @@
  *
  *   at the start       all that are there
  *   clone() of libc    at once (hooks/threads.c)
+ *   SIGEV_THREAD       by itself (hooks/notify.c)
  *   a raw clone        by a look at /proc/self/task, at a tick: of a thread we know, or of a timer
  *                      on the CPU time of the whole process
  *
@@ -20,7 +21,7 @@
  * Lock       one look at a time. scan_now skips a second one at the same time, as it would see the
  *            same; the others wait for the first to end.
  * Context    scan_existing: SETUP. scan_start: SETUP, HOOK. scan_stop: HOOK, EXIT. scan_cover_new,
- *            scan_thread_ends: HOOK. scan_abandon: HOOK, the only thread. The rest: any, with all
+ *            scan_begin_here, scan_thread_ends: HOOK. scan_abandon: HOOK, the only thread. The rest: any, with all
  *            signals blocked. */
 #ifndef SAMPLER_SCAN_H
 #define SAMPLER_SCAN_H
@@ -31,6 +32,8 @@
 #include <sys/types.h>
 
 #include "sys/context.h"
+
+struct thread;
 
 /* Covers the threads that were there before us: their CPU time counts from now on. */
 void scan_existing(void);
@@ -68,6 +71,10 @@ SIGNAL_SAFE void scan_go_on(void);
 
 /* The calling thread is about to end: the timer's signal goes to another from now on. */
 void scan_thread_ends(void);
+
+/* The calling thread, which libc made by itself, becomes `thread`: thread_begin (life.h), while no look
+ * can come between. Signals blocked. */
+void scan_begin_here(struct thread *thread, uint64_t entered_cpu_ns);
 
 /* Thread `tid` has just been created by something other than pthread_create: covers it. */
 void scan_cover_new(pid_t tid);

@@ -35,6 +35,7 @@
 #include "record/stack_table.h"
 #include "record/stream.h"
 #include "sys/context.h"
+#include "threads/held_back.h"
 #include "unwind/unwind.h"
 
 struct wall;
@@ -94,9 +95,9 @@ struct thread {
     uint64_t n_samples;     /* of this thread */
     uint64_t n_events_told; /* of its events, those that are in the header's n_events */
     struct kernel_time kernel_time;
-    uint64_t sample_end_ns; /* CLOCK_MONOTONIC when the last sample was done */
-    uint64_t sample_ns;     /* what that sample took */
-    bool is_held_back;      /* our signal was really blocked when it ended */
+    uint64_t sample_end_ns;   /* CLOCK_MONOTONIC when the last sample was done */
+    uint64_t sample_ns;       /* what that sample took */
+    enum held_back held_back; /* by its real mask, when it ended or was settled */
 
     /* What its hooks and its handler know of each other. Written by the thread alone; atomic, as
      * one may interrupt the other. */

@@ -16,6 +16,9 @@
 #define WAITING_SHARE 0.5
 #define WAITING_NS 100000000u
 
+/* Where more than this is lost, that is what there is to say of a run with few samples. */
+#define LOST_SHARE 0.5
+
 /* Processes without a sample are told of when they used that share of the run. */
 #define SHORT_SHARE 0.05
 
@@ -40,12 +43,21 @@ static int n_decimals(double seconds)
     return seconds < 0.1 ? 4 : seconds < 1 ? 3 : 2;
 }
 
+/* Most of its time is missing, and that would have been samples enough. */
+static bool is_mostly_lost(const struct account *account)
+{
+    double lost_ns = (double)account_lost_ns(&account->all);
+    return lost_ns > LOST_SHARE * (double)account_whole_ns(account) &&
+           lost_ns * account->frequency_hz / 1e9 >= ACCOUNT_FEW_SAMPLES;
+}
+
 enum account_result account_result(const struct account *account)
 {
     const struct account_sums *sums = &account->all;
     if (sums->length_ns != 0 && sums->stopped_ns >= sums->length_ns && sums->n_samples == 0)
         return ACCOUNT_NEVER_BEGAN;
-    if (sums->measure == MEASURE_CPU && sums->n_samples < ACCOUNT_FEW_SAMPLES)
+    if (sums->measure == MEASURE_CPU && sums->n_samples < ACCOUNT_FEW_SAMPLES &&
+        !is_mostly_lost(account))
         return ACCOUNT_TOO_SHORT;
     /* Of elapsed time one sample stands for as long as a thread waited; of events a few may be all
      * there were. */

@@ -6,7 +6,7 @@
  *   next: sampler top
  *
  * A share of a dozen samples is chance: with fewer than ACCOUNT_FEW_SAMPLES the line says so and
- * gives neither rate nor percentage.
+ * gives neither rate nor percentage, but where samples are few because most of the time was lost.
  *
  * Units and failure as in account.h; nothing here fails. Texts are cut to a line of 1 kB. */
 #ifndef SAMPLER_ACCOUNT_CLOSING_H

@@ -27,6 +27,10 @@ const struct account_word *account_loss_word(unsigned loss)
                                "the perf clock misses less than the timer"},
         [CAPTURE_LOST_BLOCKED] = {"blocked", "signal blocked by system calls of the program's own",
                                   false, "another signal may not be blocked (SAMPLER_SIGNAL=26)"},
+        [CAPTURE_LOST_ALL_BLOCKED] = {"all_blocked",
+                                      "in threads that block all signals, as libc's own do (aio, "
+                                      "timers with SIGEV_THREAD)",
+                                      false, NULL},
     };
     static const struct account_word none = {"", "", false, NULL};
     return loss < N_WORDS(words) ? &words[loss] : &none;

@@ -71,6 +71,26 @@ def case_real_programs():
             print(command[0], summary["explained"], summary["n_samples"], summary["bytes_per_sample"])
 
 
+READS_ITS_CLOCK = """
+import ctypes, os, time
+by_number = (~os.getpid() << 3) | 2
+in_us = ctypes.CDLL(None).clock
+for read in time.process_time_ns, lambda: time.clock_gettime_ns(by_number), lambda: in_us():
+    times, end = [], time.monotonic() + 0.2
+    while time.monotonic() < end:
+        times.append(read())
+    print(len(set(times)) / len(times))
+"""
+
+
+def case_own_cpu_clock():
+    """A timer of ours on the CPU clock of the process must not make that stand still between the kernel's ticks."""
+    for options in ({"CLOCK": "auto"}, {"CLOCK": "timer"}, {"EVENT": "wall"}):
+        run = Run([sys.executable, "-c", READS_ITS_CLOCK], **options)
+        shares = [float(share) for share in run.out.split()]
+        check(len(shares) == 3 and min(shares) > 0.5, "%s: shares of times that are new: %s" % (options, shares))
+
+
 def case_short_threads():
     for clock in ("auto", "timer"):
         run = Run(program("threads", 1000, 20, 500), CLOCK=clock)

@@ -8,7 +8,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import recording_dump
-from e2e import LIBRARY, case, check, check_equal, clean_environment, main, need, run, sampler_run, test_program
+from e2e import LIBRARY, Folded, Skip, case, check, check_equal, clean_environment, main, need, run, sampler_run, test_program
 
 FREQUENCY = 999
 
@@ -170,6 +170,58 @@ def threads_of_libc_are_not_found(_scratch):
     for _ in range(3):
         _, recording = record([test_program("short_threads"), "400", "20", "2"], SAMPLER_FREQUENCY="4999")
         check_equal(recording.n_threads_found, 0, "threads found")
+
+
+def notified(how, microseconds, n):
+    """The function's time stands where it measured it itself, and to the program all is as without us."""
+    argv = [test_program("notify_work"), how, str(microseconds), str(n)]
+    bare = run(argv)
+    if bare.status == 77:
+        raise Skip(bare.stdout.decode())
+    check_equal(bare.status, 0, "without us: status")
+    for clock in ("auto", "timer"):
+        result = sampler_run(["-F", str(FREQUENCY), "--clock", clock, "--count", "ns", "-o", "notified.folded"], argv)
+        check_equal(result.status, 0, "status (%s)" % result.stderr)
+        own_ns, blocked = (int(word) for word in result.stdout.split())
+        check_equal(blocked, int(bare.stdout.split()[1]), "calls with the signal blocked")
+        got_ns = Folded("notified.folded").total_of("work_notified")
+        chance_ns = 3 * math.sqrt(own_ns / 1e9 * FREQUENCY) * 1e9 / FREQUENCY
+        print("  %s, %s: %.3f of %.3f s" % (how, clock, got_ns / 1e9, own_ns / 1e9))
+        check(abs(got_ns - own_ns) < chance_ns, "%s, %s: %d of %d ns", how, clock, got_ns, own_ns)
+
+
+@case
+def notified_by_timers(_scratch):
+    notified("timer", 2000, 250)
+
+
+@case
+def notified_by_a_queue(_scratch):
+    notified("queue", 500, 1000)
+
+
+@case
+def notified_by_more_than_we_stand_in_for(_scratch):
+    result = sampler_run(["-o", "many.folded"], [test_program("notify_work"), "many", "0", "60"])
+    check_equal(result.status, 0, "status (%s)" % result.stderr)
+
+
+@case
+def all_signals_blocked(_scratch):
+    """The threads of libc for aio: no tick comes through. It is not said that another signal would."""
+    for clock in ("auto", "timer"):
+        for frequency in (99, 999):
+            result = sampler_run(["-F", str(frequency), "--clock", clock, "-o", "aio.folded"],
+                                 [test_program("notify_work"), "aio", "0", "4000"])
+            print("  " + result.stderr.splitlines()[0])
+            check_equal(result.status, 0, "status (%s)" % result.stderr)
+            check("threads that block all signals" in result.stderr, "no reason: %s", result.stderr)
+            check("SAMPLER_SIGNAL" not in result.stderr, "wrong advice: %s", result.stderr)
+            check("too short" not in result.stderr, "it was not too short: %s", result.stderr)
+    # An event would cost them each time they wait, and bring nothing.
+    _, recording = record([test_program("notify_work"), "aio", "0", "400"], SAMPLER_CLOCK="auto")
+    clocks = {recording_dump.CLOCKS[thread.clock] for thread in recording.threads if thread.tid != recording.pid}
+    check(clocks and clocks <= {"stand-in", "timer"}, "their clocks: %s", clocks)
 
 
 GO = """package main

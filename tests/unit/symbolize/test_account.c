@@ -307,7 +307,7 @@ static void processes_of_a_command_are_one_row(void **state)
 static void every_value_has_words(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i <= CAPTURE_LOST_BLOCKED; i++)
+    for (unsigned i = 0; i <= CAPTURE_LOST_ALL_BLOCKED; i++)
         assert_true(account_loss_word(i)->key[0] != '\0' && account_loss_word(i)->words[0] != '\0');
     for (unsigned i = CAPTURE_CUT_NO_RULE; i <= CAPTURE_CUT_NODES_FULL; i++)
         assert_string_not_equal(account_cut_word(i)->key, "unknown");

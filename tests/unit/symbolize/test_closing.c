@@ -166,6 +166,11 @@ static void a_few_samples_give_no_shares(void **state)
     assert_non_null(strstr(remedy(&account), "-e wall"));
     account.all.lost_ns[CAPTURE_LOST_TAIL] = account.all.cpu_ns / 2; /* no shares here either */
     assert_string_equal(missing(&account), "");
+    account.all.cpu_ns = S / 25; /* most of it is lost: that is why they are few */
+    account.all.lost_ns[CAPTURE_LOST_ALL_BLOCKED] = S / 40;
+    assert_int_equal(account_result(&account), ACCOUNT_SAMPLED);
+    account.all.lost_ns[CAPTURE_LOST_ALL_BLOCKED] = 0;
+    account.all.cpu_ns = 2 * S / 100;
     account.all.stopped_ns = 19 * S / 10; /* it was on for 0.1 s: that is not waiting */
     assert_non_null(strstr(remedy(&account), "-F 9999"));
     account.unrecorded_ns = S; /* the time is elsewhere */
