@@ -19,6 +19,8 @@
 
 /* Clocks of processes tick in hundredths, and the wall clock may have been set. */
 #define SLACK_NS OS_NS_PER_S
+#define RECORDINGS_MOST                                                                            \
+    8u                 /* of one process that are looked for: it begins another one at an exec */
 #define START_FIELD 19 /* fields of /proc/PID/stat between the state and the start */
 
 struct entry {
@@ -112,4 +114,23 @@ struct folder_content folder_content_of(int fd, pid_t own_pid)
             at += entry->bytes;
         }
     return content;
+}
+
+/* EXIT */
+bool folder_has_end_of(int fd, pid_t pid)
+{
+    bool has_end = false;
+    for (unsigned n = 0; n < RECORDINGS_MOST; n++) {
+        struct capture_header header = {.end = CAPTURE_RUNNING};
+        char name[64];
+        struct line line;
+        line_init(&line, name, sizeof name);
+        line_add_number(&line, (uint64_t)pid);
+        line_add(&line, ".");
+        line_add_number(&line, n);
+        line_add(&line, CAPTURE_EXTENSION);
+        if (read_at(fd, name, &header, sizeof header) == sizeof header)
+            has_end = header.end != CAPTURE_RUNNING && header.end != CAPTURE_EXEC;
+    }
+    return has_end;
 }

@@ -1,5 +1,5 @@
-/* folder_content.h - what is in a folder of recordings: how many, and whether processes still write
- * to them.
+/* folder_content.h - what is in a folder of recordings: whether there are any, and whether processes
+ * still write to them.
  *
  * Context    EXIT. One caller at a time. */
 #ifndef SAMPLER_FOLDER_CONTENT_H
@@ -15,5 +15,9 @@ struct folder_content {
 
 /* Of the folder open at `fd`. Looks no further once it has found one that is running. */
 struct folder_content folder_content_of(int fd, pid_t own_pid);
+
+/* Whether the last of what process `pid` has recorded there ends with the process. False where
+ * nothing is of it. */
+bool folder_has_end_of(int fd, pid_t pid);
 
 #endif

@@ -228,21 +228,33 @@ static void report_tree(void)
                            .run = run});
 }
 
+/* Whether the process above this one will look into the folder after this one has ended, though it
+ * need not have a recording that shows: it may wait for its children. Neither the first one, which
+ * reports or is past that, nor one that has ended its recording: it may have looked before this one
+ * had. EXIT */
+static bool parent_looks_later(int turn)
+{
+    return os_getppid() != tree_first_pid() && parent_is_sampled() &&
+           !folder_has_end_of(turn, os_getppid());
+}
+
 /* A later process that has outlived the first: the last one to end makes the profile of what is
- * there. One that waits for its children need not have a recording that shows. EXIT */
+ * there. EXIT */
 static void report_left(void)
 {
-    if (!tree_is_over() || parent_is_sampled())
+    if (!tree_is_over())
         return;
     int turn = tree_take_turn();
     if (turn < 0)
         return;
-    struct folder_content content = folder_content_of(turn, session.pid);
-    if (content.has_recordings && !content.has_running)
-        report_tree();
-    else if (!content.has_recordings)
-        tree_drop();
-    os_close(turn);
+    if (!parent_looks_later(turn)) {
+        struct folder_content content = folder_content_of(turn, session.pid);
+        if (content.has_recordings && !content.has_running)
+            report_tree();
+        else if (!content.has_recordings)
+            tree_drop();
+    }
+    tree_give_turn(turn);
 }
 
 /* EXIT */
@@ -259,7 +271,7 @@ static void report_first(void)
         os_unlink(session.recording.path);
         tree_drop();
     }
-    os_close(turn);
+    tree_give_turn(turn);
 }
 
 /* EXIT */

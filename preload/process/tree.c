@@ -278,6 +278,13 @@ int tree_take_turn(void)
     return fd;
 }
 
+/* Unlocked as well: a child that another thread has forked meanwhile has the descriptor too. EXIT */
+void tree_give_turn(int fd)
+{
+    os_call(SYS_flock, fd, LOCK_UN);
+    os_close(fd);
+}
+
 /* EXIT */
 void tree_gather(void)
 {

@@ -66,9 +66,11 @@ pid_t tree_first_pid(void);
  * another pid namespace. */
 bool tree_is_over(void);
 
-/* The folder's descriptor, once no other process reports what is in it; -1: there is no folder.
- * Closing it lets the next one in. */
+/* The folder's descriptor, once no other process reports what is in it; -1: there is no folder. */
 int tree_take_turn(void);
+
+/* Lets the next one in, and closes the descriptor. */
+void tree_give_turn(int fd);
 
 /* The first process's NAME.sampler moves into the folder, so that all is in one place. */
 void tree_gather(void);

@@ -8,7 +8,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 
-from e2e import (LIBRARY, SAMPLER_RUN, Folded, Skip, case, check, check_equal, clean_environment, main, run, sampler,
+from e2e import (LIBRARY, SAMPLER, SAMPLER_RUN, Folded, Skip, case, check, check_equal, clean_environment, main, run, sampler,
                  test_program)
 
 BURN = test_program("burn")
@@ -125,6 +125,23 @@ def outlived(_scratch):
     first_s, last_s = first_and_last(no_folder)
     check(0.09 <= first_s <= 0.8, "%.3f s in the first one", first_s)  # of the others as much as they got by then
     check(1.06 <= last_s <= 1.2, "%.3f s in the last one", last_s)
+
+
+@case
+def ended_during_the_report(scratch):
+    """A child that ends while the first process reports is no longer running, and nobody has it in a profile yet: it
+    waits for its turn."""
+    tool = os.path.join(scratch, "slow")
+    with open(tool, "w") as file:
+        file.write("#!/bin/sh\n%s \"$@\"\nsleep 1\n" % SAMPLER)
+    os.chmod(tool, 0o755)
+    os.mkdir("out")
+    os.chdir("out")
+    result = shell("$1 0.6 2>/dev/null & $1 0.1", SAMPLER_TOOL=tool)
+    check("still running: in the profile up to now" in result.stderr, "stderr: %r", result.stderr)
+    first_s, last_s = first_and_last(no_folder)
+    check(0.09 <= first_s <= 0.7, "%.3f s in the first one", first_s)
+    check(0.57 <= last_s <= 0.7, "%.3f s in the last one", last_s)
 
 
 @case
