@@ -344,7 +344,7 @@ uint64_t session_mark_so_far(void)
         if (!thread_hold(t))
             continue;
         if (thread_handler_is_done(t, give_up_ns))
-            thread_settle_other(t);
+            thread_settle_other(t, os_clock_ns(CLOCK_MONOTONIC));
         thread_release(t);
     }
     uint64_t none = 0, mark = control_note_cpu();

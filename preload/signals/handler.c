@@ -47,7 +47,7 @@ SIGNAL_SAFE static inline bool is_overrun(const struct thread *thread, uint64_t 
 }
 
 /* A tick of our clock in a thread we know. SIGNAL */
-SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, const void *context)
+SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick kind, const void *context)
 {
     struct capture_header *header = session.recording.header;
     recording_count(&header->n_ticks, 1);
@@ -55,23 +55,24 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, c
     if (session.settings.empty_handler)
         return;
     if (is_overrun(thread, os_clock_ns(CLOCK_MONOTONIC))) {
-        if (tick == CLOCK_TICK_MAIN)
+        if (kind == CLOCK_TICK_MAIN)
             kernel_time_left_out(thread);
         return;
     }
     /* The kernel likes to switch to another thread while it brings the CPU clock up to date. That
      * is not our handler's time, so its account begins after the clock is read. */
     uint64_t now = clock_read_tick(&thread->clock);
-    uint64_t steps = kernel_time_steps(thread, tick, context, grid_advance(&thread->grid, now));
+    struct tick tick = {.kind = kind};
+    tick.steps = kernel_time_steps(thread, kind, context, grid_advance(&thread->grid, now));
     if (thread->wall != NULL)
-        steps += wall_wait_steps(thread->wall);
-    if (tick == CLOCK_TICK_LOOK)
-        steps += wall_steps(thread->wall, now);
-    uint64_t time_ns = os_clock_ns(CLOCK_MONOTONIC);
+        tick.wait_steps = wall_wait_steps(thread->wall);
+    if (kind == CLOCK_TICK_LOOK)
+        tick.steps += wall_steps(thread->wall, now, os_clock_ns(CLOCK_MONOTONIC));
+    tick.time_ns = os_clock_ns(CLOCK_MONOTONIC);
     bool is_first = __atomic_load_n(&session.n_samples, __ATOMIC_RELAXED) == 0;
-    if (steps > 0)
-        sample_take(thread, context, time_ns, steps);
-    else if (tick == CLOCK_TICK_LOOK)
+    if (tick.steps + tick.wait_steps > 0)
+        sample_take(thread, context, &tick);
+    else if (kind == CLOCK_TICK_LOOK)
         sample_locate(thread, context); /* where it stands from now on, whatever that will weigh */
     if (unlikely(is_first && thread->n_samples > 0 && !clock_is_awaited(&thread->clock)))
         thread_count_first(thread, now);
@@ -79,10 +80,10 @@ SIGNAL_SAFE static void take_tick(struct thread *thread, enum clock_tick tick, c
         stream_put_clock(&thread->stream, clock_kind(&thread->clock), thread->clock.why_errno);
     uint64_t end_ns = os_clock_ns(CLOCK_MONOTONIC),
              most_ns = PAUSE_MAX_PERIODS * session.settings.period_ns;
-    recording_count(&header->handler_ns, end_ns - time_ns);
+    recording_count(&header->handler_ns, end_ns - tick.time_ns);
     scan_thread_ticked(end_ns);
     thread->sample_end_ns = end_ns;
-    thread->sample_ns = end_ns - time_ns < most_ns ? end_ns - time_ns : most_ns;
+    thread->sample_ns = end_ns - tick.time_ns < most_ns ? end_ns - tick.time_ns : most_ns;
 }
 
 /* The awaited one: of elapsed time, of which the thread may have had a part only. Then it stays as

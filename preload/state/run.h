@@ -30,6 +30,8 @@ struct session {
     struct settings settings; /* constant after SETUP                                        */
     uint32_t phase;     /* enum session_phase; atomic, sequentially consistent               */
     uint32_t is_off;    /* sampling is stopped (threads/control.h); atomic, as phase         */
+    uint64_t behind_ns; /* CPU time sampled after stops less that paused after resumes, modulo
+                         * 2^64; atomic */
     pid_t pid;          /* of the process that is recorded                                   */
     bool is_fork_child; /* began in a forked child                                           */
     uint32_t n_streams; /* given out so far; atomic                                          */

@@ -9,9 +9,11 @@
  * header, in no weight, and not in what is to be accounted for.
  *
  * Switch     whoever stops or resumes holds the slot of each thread in turn (threads/slots.h),
- *            settles what the thread has used, and disarms or arms its clock. A thread that begins
- *            just then looks at session.is_off after it is HELD; is_off is stored before the slots
- *            are looked at: one of the two sees the other.
+ *            settles what the thread has used, and disarms or arms its clock. What a thread uses
+ *            from the moment of the switch until it has followed is known (session.behind_ns), and
+ *            counts as sampled at a stop, as paused at a resume. A thread that begins just then
+ *            looks at session.is_off after it is HELD; is_off is stored after that moment and
+ *            before the slots are gone over once more: one of the two sees the other.
  * Timer      its signal is ours, so a program that blocks everything cannot keep it off; it goes to
  *            any thread, and a call it interrupts is made again (signals/restart.h).
  * Lock       one switch at a time; its holder has all signals blocked, so a handler never waits for

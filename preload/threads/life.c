@@ -86,6 +86,7 @@ SIGNAL_SAFE static void begin_records(struct thread *thread, pid_t tid, uint64_t
     thread->tid = tid;
     thread->start_cpu_ns = start_cpu_ns;
     thread->held_back = HELD_BACK_NOT;
+    thread->behind = THREAD_NOT_BEHIND;
     thread->n_samples = 0;
     thread->last_node = 0;
     thread->sample_ns = 0;
@@ -98,7 +99,7 @@ SIGNAL_SAFE static void begin_records(struct thread *thread, pid_t tid, uint64_t
     clock_init(&thread->clock);
     thread->n_events_told = 0;
     if (thread->wall != NULL)
-        wall_reset(thread->wall, start_cpu_ns);
+        wall_reset(thread->wall, start_cpu_ns, os_clock_ns(CLOCK_MONOTONIC));
     bool by_events = session.settings.measure == SETTINGS_EVENT;
     grid_init(&thread->grid, session.settings.step, by_events ? 0 : start_cpu_ns,
               phase_ns_of(tid, start_cpu_ns));
@@ -245,22 +246,33 @@ SIGNAL_SAFE static uint64_t now_of(const struct thread *thread, bool mine)
 
 /* Its time off the processor goes to where it stands. It ends, or the process does, and nobody else
  * writes meanwhile. any context */
-SIGNAL_SAFE static void settle_wall(struct thread *thread, uint64_t cpu_ns)
+SIGNAL_SAFE static void settle_wall(struct thread *thread, uint64_t cpu_ns, uint64_t time_ns)
 {
     struct wall *wall = thread->wall;
-    uint64_t steps = wall_steps(wall, cpu_ns) + wall_wait_steps(wall);
+    uint64_t steps = wall_steps(wall, cpu_ns, time_ns) + wall_wait_steps(wall);
     uint32_t node = wall->stand_node != 0 ? wall->stand_node : thread->last_node;
     if (steps != 0 && node != 0)
-        sample_credit(thread, os_clock_ns(CLOCK_MONOTONIC), steps, node);
+        sample_credit(thread, time_ns, steps, node);
     else if (steps != 0)
         sample_lose_tail(thread, steps);
 }
 
-/* Credits what `thread` has used up to `now` of its clock (0 = it cannot be read: nothing). any
- * context */
-SIGNAL_SAFE static void settle_at(struct thread *thread, bool mine, uint64_t now)
+/* any context */
+void thread_catch_up(struct thread *thread, uint64_t cpu_ns)
 {
-    if (now == 0 || thread->is_paused)
+    uint64_t used_ns = cpu_ns > thread->switch_cpu_ns ? cpu_ns - thread->switch_cpu_ns : 0;
+    if (thread->behind == THREAD_BEHIND_STOP)
+        __atomic_add_fetch(&session.behind_ns, used_ns, __ATOMIC_RELAXED);
+    else if (thread->behind == THREAD_BEHIND_RESUME && thread->is_paused)
+        __atomic_sub_fetch(&session.behind_ns, used_ns, __ATOMIC_RELAXED);
+    thread->behind = THREAD_NOT_BEHIND;
+}
+
+/* Credits what `thread` has used up to `now` of its clock (0 = it cannot be read: nothing), and the
+ * elapsed time up to time_ns. any context */
+SIGNAL_SAFE static void settle_at(struct thread *thread, bool mine, uint64_t now, uint64_t time_ns)
+{
+    if (now == 0 || (thread->is_paused && thread->behind != THREAD_BEHIND_STOP))
         return;
     if (session.settings.measure == SETTINGS_EVENT && now > thread->n_events_told) {
         recording_count(&session.recording.header->n_events, now - thread->n_events_told);
@@ -270,16 +282,16 @@ SIGNAL_SAFE static void settle_at(struct thread *thread, bool mine, uint64_t now
     if (!mine && (sample_is_late(thread, steps) || thread->last_node == 0))
         thread->held_back = held_back_now(thread->tid);
     if (thread->wall != NULL)
-        settle_wall(thread, now);
+        settle_wall(thread, now, time_ns);
     if (steps == 0)
         return;
     sample_credit_tail(thread, steps);
 }
 
 /* any context */
-void thread_settle_other(struct thread *thread)
+void thread_settle_other(struct thread *thread, uint64_t time_ns)
 {
-    settle_at(thread, false, now_of(thread, false));
+    settle_at(thread, false, now_of(thread, false), time_ns);
 }
 
 /* HOOK, EXIT */
@@ -288,7 +300,7 @@ void thread_settle(struct thread *thread, bool mine)
     uint64_t now = now_of(thread, mine);
     if (mine)
         locate_unless_known(thread, now);
-    settle_at(thread, mine, now);
+    settle_at(thread, mine, now, os_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* What is known of the CPU time of a thread that has ended: its last grid point in a sample. (A
@@ -355,7 +367,7 @@ SIGNAL_SAFE static uint64_t end_records(struct thread *thread, bool mine, uint64
                                         uint64_t cpu_ns)
 {
     char name[16];
-    settle_at(thread, mine, now);
+    settle_at(thread, mine, now, os_clock_ns(CLOCK_MONOTONIC));
     name_read(thread, mine, name);
     if (name[0] != '\0' && memcmp(name, thread->name, strnlen(name, sizeof name - 1) + 1) != 0)
         stream_put_thread_name(&thread->stream, name);
@@ -366,8 +378,9 @@ SIGNAL_SAFE static uint64_t end_records(struct thread *thread, bool mine, uint64
             module_images_put(&thread->stream);
         cpu_ns = put_own(thread, cpu_ns);
         if (session.settings.measure == SETTINGS_WALL)
-            settle_at(thread, true, cpu_ns);
+            settle_at(thread, true, cpu_ns, os_clock_ns(CLOCK_MONOTONIC));
     }
+    thread_catch_up(thread, cpu_ns);
     stream_put_thread_end(&thread->stream, os_clock_ns(CLOCK_MONOTONIC), cpu_ns);
     return cpu_ns;
 }

@@ -54,6 +54,10 @@ void thread_finish(struct thread *thread);
  * context */
 SIGNAL_SAFE void thread_arm(struct thread *thread, bool mine);
 
+/* The thread, whose CPU clock shows `cpu_ns`, follows the last switch of sampling, or ends: what it
+ * has used since the moment of the switch goes into session.behind_ns. By its holder; any context */
+SIGNAL_SAFE void thread_catch_up(struct thread *thread, uint64_t cpu_ns);
+
 /* Arms the calling thread's clock again after an exec that failed. HOOK */
 void thread_rearm(struct thread *thread);
 
@@ -77,6 +81,6 @@ SIGNAL_SAFE void thread_arm_awaited(struct thread *thread, uint64_t ticked_ns);
 void thread_count_own(struct thread *thread, uint64_t settled_cpu_ns);
 
 /* Settles another thread, which the caller holds. any context */
-SIGNAL_SAFE void thread_settle_other(struct thread *thread);
+SIGNAL_SAFE void thread_settle_other(struct thread *thread, uint64_t time_ns);
 
 #endif

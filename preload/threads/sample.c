@@ -147,15 +147,18 @@ bool sample_is_late(const struct thread *thread, uint64_t steps)
            steps * thread->grid.period_ns > TAIL_MAX_NS;
 }
 
-/* The steps of this tick without those that were held back and have no stack to go to. SIGNAL */
+/* The steps of this tick without those that were held back and have no stack to go to. What it
+ * waited for a processor is no sign of that, however long it was. SIGNAL */
 SIGNAL_SAFE static uint64_t steps_on_time(struct thread *thread, const void *context,
-                                          uint64_t steps)
+                                          const struct tick *tick)
 {
     enum capture_clock clock = clock_kind(&thread->clock);
-    if (likely(!sample_is_late(thread, steps)) || clock == CAPTURE_CLOCK_NONE ||
-        clock == CAPTURE_CLOCK_EVENT || !held_back_tick(context, clock == CAPTURE_CLOCK_PERF))
-        return steps;
-    lose(CAPTURE_LOST_BLOCKED, steps - 1);
+    bool is_exact = clock == CAPTURE_CLOCK_PERF && tick->kind != CLOCK_TICK_LOOK;
+    uint64_t all = tick->steps + tick->wait_steps;
+    if (likely(!sample_is_late(thread, tick->steps)) || clock == CAPTURE_CLOCK_NONE ||
+        clock == CAPTURE_CLOCK_EVENT || !held_back_tick(context, is_exact))
+        return all;
+    lose(CAPTURE_LOST_BLOCKED, all - 1);
     return 1;
 }
 
@@ -169,20 +172,20 @@ SIGNAL_SAFE static inline void put_label(struct thread *thread)
 }
 
 /* SIGNAL */
-void sample_take(struct thread *thread, const void *context, uint64_t time_ns, uint64_t steps)
+void sample_take(struct thread *thread, const void *context, const struct tick *tick)
 {
     const struct unwind_frame *frames;
     if (unlikely(!recording_place(&session.recording))) {
-        lose(CAPTURE_LOST_DISK, steps);
+        lose(CAPTURE_LOST_DISK, tick->steps + tick->wait_steps);
         return;
     }
     infos_put(&thread->stream);
     struct unwind_result result = unwind_stack(thread->unwind, context, &frames);
     enum add_result added = stack_node(thread, frames, &result);
-    steps = steps_on_time(thread, context, steps);
+    uint64_t steps = steps_on_time(thread, context, tick);
     put_label(thread);
     if (unlikely(added == ADD_NO_ROOM || thread->last_node == 0 ||
-                 !stream_put_sample(&thread->stream, time_ns, steps, thread->last_node))) {
+                 !stream_put_sample(&thread->stream, tick->time_ns, steps, thread->last_node))) {
         lose(CAPTURE_LOST_DISK, steps);
         return;
     }

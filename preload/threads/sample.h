@@ -15,9 +15,15 @@
 #include "sys/context.h"
 #include "threads/thread.h"
 
-/* One tick of the thread, worth `steps` > 0 grid steps, at CLOCK_MONOTONIC time_ns. */
-SIGNAL_SAFE void sample_take(struct thread *thread, const void *context, uint64_t time_ns,
-                             uint64_t steps);
+struct tick {
+    enum clock_tick kind;
+    uint64_t time_ns;    /* CLOCK_MONOTONIC */
+    uint64_t steps;      /* of the thread's grid */
+    uint64_t wait_steps; /* that it waited for a processor, to go on where it was (wall_state.h) */
+};
+
+/* One tick of the thread, worth a step at least. */
+SIGNAL_SAFE void sample_take(struct thread *thread, const void *context, const struct tick *tick);
 
 /* One tick of a thread that stands at `node`, seen from outside: a sample. By the watcher, which
  * holds thread->in_handler. */

@@ -67,6 +67,13 @@ struct thread_again {
     struct timespec left; /* when it was made again */
 };
 
+/* A switch of sampling that the thread has not followed yet (control.h). */
+enum thread_behind {
+    THREAD_NOT_BEHIND,
+    THREAD_BEHIND_STOP,   /* it is sampled still, or not settled yet */
+    THREAD_BEHIND_RESUME, /* its clock is not armed yet */
+};
+
 struct thread {
     /* The slot. */
     struct thread *next_slot; /* all slots; set once, before it is published */
@@ -77,7 +84,8 @@ struct thread {
                             process; sequentially consistent, against state and session_phase */
     pid_t tid;
     bool is_found;    /* not made by pthread_create: nothing will report its end */
-    bool is_paused;   /* has no clock since sampling is stopped (control.h); by its holder */
+    bool is_paused;   /* takes no samples, since sampling is stopped (control.h); by its holder */
+    uint32_t behind;  /* enum thread_behind; by its holder */
     uint64_t pointer; /* its thread pointer if its storage is libc's, else 0; atomic */
     uint64_t tls;     /* what its handler puts in place of that (sys/tls.h), 0 = nothing yet */
 
@@ -92,6 +100,7 @@ struct thread {
     struct clock clock;
     struct grid grid;
     uint64_t start_cpu_ns;  /* of its CPU clock when sampling began */
+    uint64_t switch_cpu_ns; /* of its CPU clock when sampling was stopped or resumed */
     uint64_t n_samples;     /* of this thread */
     uint64_t n_events_told; /* of its events, those that are in the header's n_events */
     struct kernel_time kernel_time;

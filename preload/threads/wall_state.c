@@ -11,9 +11,8 @@ struct wall *wall_create(void)
 }
 
 /* any context */
-void wall_reset(struct wall *wall, uint64_t cpu_ns)
+void wall_reset(struct wall *wall, uint64_t cpu_ns, uint64_t now_ns)
 {
-    uint64_t now_ns = os_clock_ns(CLOCK_MONOTONIC);
     for (uint32_t i = 0; i < WALL_PLACES; i++)
         wall->places[i].node = 0;
     wall->next_place = 0;
@@ -35,9 +34,9 @@ void wall_reset(struct wall *wall, uint64_t cpu_ns)
 }
 
 /* SIGNAL */
-uint64_t wall_steps(struct wall *wall, uint64_t cpu_ns)
+uint64_t wall_steps(struct wall *wall, uint64_t cpu_ns, uint64_t now_ns)
 {
-    uint64_t off_ns = os_clock_ns(CLOCK_MONOTONIC) - cpu_ns - wall->wait_ns;
+    uint64_t off_ns = now_ns - cpu_ns - wall->wait_ns;
     wall->off_saved_ns = off_ns;
     return grid_advance(&wall->off, off_ns);
 }

@@ -55,13 +55,13 @@ struct wall {
 
 SIGNAL_SAFE struct wall *wall_create(void); /* NULL without memory */
 
-/* A thread begins, or sampling resumes, with cpu_ns of CPU time; nothing is known of where it
- * stands. */
-SIGNAL_SAFE void wall_reset(struct wall *wall, uint64_t cpu_ns);
+/* A thread begins, or sampling resumes, with cpu_ns of CPU time at now_ns of CLOCK_MONOTONIC;
+ * nothing is known of where it stands. */
+SIGNAL_SAFE void wall_reset(struct wall *wall, uint64_t cpu_ns, uint64_t now_ns);
 
-/* Steps of the time off the processor up to now that no call counted before; the CPU clock shows
- * cpu_ns. */
-SIGNAL_SAFE uint64_t wall_steps(struct wall *wall, uint64_t cpu_ns);
+/* Steps of the time off the processor up to now_ns of CLOCK_MONOTONIC that no call counted before;
+ * the CPU clock shows cpu_ns. */
+SIGNAL_SAFE uint64_t wall_steps(struct wall *wall, uint64_t cpu_ns, uint64_t now_ns);
 
 /* Steps of what it waited for a processor, as far as that is known, that no call counted before. */
 SIGNAL_SAFE uint64_t wall_wait_steps(struct wall *wall);

@@ -114,6 +114,48 @@ def delay_and_duration(_scratch):
 
 
 @case
+def many_threads(_scratch):
+    """The switch takes long where hundreds of threads block, and seconds where they want the processor: what they do
+    until they have followed it is in samples, or not in what there is to account for."""
+    blocked = [test_program("clock_work"), "blocked", "600", "1.6"]
+    for options in ["--delay", "0.8"], ["--delay", "0.4", "--duration", "0.8"]:
+        result = sampler_run(["-e", "wall", "-o", "x.folded"] + options, blocked)
+        found = re.search(r"accounts for ([0-9.]+) of ([0-9.]+) s elapsed in threads", result.stderr)
+        explained_s, elapsed_s = map(float, found.groups())
+        check(elapsed_s > 100, "600 threads, but %.1f s elapsed in them", elapsed_s)
+        check(0.99 <= explained_s / elapsed_s <= 1.005, "%s: %.1f of %.1f s", options, explained_s, elapsed_s)
+    busy = [test_program("account_shares"), "150", "150", "20000"]
+    for clock in "perf", "timer":
+        for options in ["--delay", "0.5"], ["--duration", "0.5"]:
+            result = sampler_run(["--clock", clock, "-o", "x.folded"] + options, busy)
+            check_account(result, 97, 101)
+
+
+def in_another_time(scratch):
+    """A library that gives programs ten times the time that passes, as libfaketime does."""
+    source = os.path.join(scratch, "another_time.c")
+    with open(source, "w") as file:
+        file.write("#define _GNU_SOURCE\n#include <sys/syscall.h>\n#include <time.h>\n#include <unistd.h>\n"
+                   "int clock_gettime(clockid_t clock, struct timespec *out)\n{\n"
+                   "    long result = syscall(SYS_clock_gettime, clock, out);\n"
+                   "    out->tv_sec = 10 * out->tv_sec + out->tv_nsec / 100000000;\n"
+                   "    out->tv_nsec = out->tv_nsec % 100000000 * 10;\n    return (int)result;\n}\n")
+    run([need("cc"), "-shared", "-fPIC", "-o", "another_time.so", source])
+    return os.path.join(os.getcwd(), "another_time.so")
+
+
+@case
+def time_is_the_kernels(scratch):
+    """A program, and sampler-run with it, that are told another time than passes."""
+    env = clean_environment(LD_PRELOAD=in_another_time(scratch))
+    argv = [SAMPLER_RUN, "--duration", "0.2", "-o", "x.folded", test_program("burn"), "4"]
+    result = run(argv, env=env)
+    on_s, all_s = check_account(result)
+    check(0.15 <= on_s <= 0.25 and all_s > 0.35, "on for %.2f of %.2f s", on_s, all_s)
+    check("not understood" not in result.stderr, "said: %s", result.stderr)
+
+
+@case
 def times_are_of_the_whole_run(_scratch):
     """A program started by exec is sampled when the command is, not so much later again."""
     script = 'sleep 0.4; exec "$0" spin 200'

@@ -122,6 +122,17 @@ def limit_files():
 
 
 @case
+def starved(_scratch):
+    """Threads that wait their turn for longer than a tick is ever held back do not block a signal."""
+    for clock in "perf", "timer":
+        _result, profile, explained_s, elapsed_s = wall(["-F", str(HZ), "--clock", clock],
+                                                        [test_program("account_shares"), "150", "150", "20000"])
+        check_sum(explained_s, elapsed_s, 151)
+        in_work = sum(profile.total_of(name) for name in ("work_one", "work_two", "work_five")) / 1e9
+        check(in_work >= 0.9 * (elapsed_s - elapsed_s / 151), "%.1f of %.1f s in what the threads do", in_work, elapsed_s)
+
+
+@case
 def users_and_namespaces(_scratch):
     """Calls that only a process with one thread can make, or that all its threads have to make (libc ends the process where one
     cannot): the thread that watches is not there then, and is again afterwards."""
