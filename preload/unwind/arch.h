@@ -2,9 +2,9 @@
  *
  * Adding an architecture:
  *   1. a column of the numbers below (and of cfi/registers.h);
- *   2. a file arch_NAME.c with the functions below;
- *   3. its name in preload/CMakeLists.txt;
- *   4. the instruction bytes it recognises, in test_unwind_step.c.
+ *   2. files arch_NAME.c and arch_NAME_instruction.c with the functions below;
+ *   3. their names in preload/CMakeLists.txt;
+ *   4. the instruction bytes they recognise, in test_unwind_step.c.
  *
  * Context    SIGNAL, all of it; pure functions except arch_registers_init and
  *            arch_signal_frame_read. */
@@ -83,5 +83,35 @@ enum arch_frame_hint {
     ARCH_FRAME_PUSHED,   /* the frame pointer was pushed, not yet set: *sp is the saved one */
 };
 SIGNAL_SAFE enum arch_frame_hint arch_frame_hint(const uint8_t *code, size_t n_bytes);
+
+/* What an instruction does to the stack pointer, and what runs after it. Registers by DWARF
+ * number. */
+enum arch_effect {
+    ARCH_NO_EFFECT, /* none, and the next one; a call too, as it comes back        */
+    ARCH_PUSHES,    /* sp -= 8                                                     */
+    ARCH_POPS,      /* to = *sp; sp += 8                                           */
+    ARCH_ADDS,      /* to = from + offset                                          */
+    ARCH_ALIGNS,    /* sp &= offset                                                */
+    ARCH_LOADS,     /* to = *(from + offset)                                       */
+    ARCH_LEAVES,    /* sp = fp; fp = *sp; sp += 8                                  */
+    ARCH_BRANCHES,  /* none, and the next one or the one `offset` after its end    */
+    ARCH_JUMPS,     /* none, and the one `offset` after its end                    */
+    ARCH_JUMPS_BY,  /* none, and the one that the word `offset` after its end points to */
+    ARCH_RETURNS,   /* pc = *sp; sp += 8 + offset                                  */
+    ARCH_STOPS,     /* no other instruction runs: what follows a call that never comes back */
+    ARCH_UNKNOWN,   /* anything else, or no instruction at all                     */
+};
+struct arch_instruction {
+    enum arch_effect effect;
+    uint8_t n_bytes;
+    uint8_t to;
+    uint8_t from;
+    int64_t offset;
+};
+#define ARCH_INSTRUCTION_BYTES_MAX 15u
+
+/* The instruction at `code`, of which n_bytes can be read. What is not known of is ARCH_UNKNOWN,
+ * but that an instruction writes to a register is not seen unless it has one of the effects. */
+SIGNAL_SAFE struct arch_instruction arch_instruction_read(const uint8_t *code, size_t n_bytes);
 
 #endif

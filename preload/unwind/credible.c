@@ -7,7 +7,8 @@
 #define WORD_BYTES sizeof(uint64_t)
 #define EXECUTE_READ (SEGMENT_EXECUTE | SEGMENT_READ)
 #define LOWEST_PC 4096u
-#define CHAIN_MAX 64u
+#define CHAIN_MAX 1024u
+#define NO_CALL (1ull << 63) /* of an address remembered: generated code, no call before it */
 
 SIGNAL_SAFE static uint64_t *behind_call_slot(struct unwind_memory *memory, uint64_t ra)
 {
@@ -19,8 +20,8 @@ SIGNAL_SAFE static bool generated_is_behind_call(struct unwind_memory *memory, u
 {
     uint8_t before[ARCH_CODE_BEFORE_BYTES];
     uint64_t *known = behind_call_slot(memory, ra);
-    if (*known == ra)
-        return true;
+    if (*known == ra || *known == (ra | NO_CALL))
+        return *known == ra;
     if (!memory_copy(before, ra - sizeof before, sizeof before) ||
         !arch_is_after_call(before + sizeof before, sizeof before))
         return false;
@@ -48,12 +49,18 @@ bool unwind_ra_is_credible(struct unwind_memory *memory, uint64_t ra)
     return arch_is_after_call(address_pointer(ra), ARCH_CODE_BEFORE_BYTES);
 }
 
-/* Whether `ra` may be code in no module. */
-SIGNAL_SAFE static bool ra_is_generated(uint64_t ra)
+/* Whether `ra`, which has no call before it, may be code in no module. */
+SIGNAL_SAFE static bool ra_is_generated(struct unwind_memory *memory, uint64_t ra)
 {
     uint8_t byte;
-    return ra >= LOWEST_PC && modules_find(ra - 1) == NULL && modules_find(ra) == NULL &&
-           memory_copy(&byte, ra, sizeof byte);
+    uint64_t *known = behind_call_slot(memory, ra);
+    if (*known == (ra | NO_CALL))
+        return true;
+    if (ra < LOWEST_PC || modules_find(ra - 1) != NULL || modules_find(ra) != NULL ||
+        !memory_copy(&byte, ra, sizeof byte))
+        return false;
+    *known = ra | NO_CALL;
+    return true;
 }
 
 bool unwind_ra_is_in_module(uint64_t ra)
@@ -86,9 +93,23 @@ bool unwind_chain_is_credible(struct unwind_memory *memory, struct unwind_state 
             chain->n_left = n;
             return true;
         }
-        if (!ra_is_generated(ra))
+        if (!ra_is_generated(memory, ra))
             return false;
         state = (struct unwind_state){.pc = ra, .sp = state.fp + 2 * WORD_BYTES, .fp = caller_fp};
     }
     return false;
+}
+
+bool unwind_caller_is_credible(struct unwind_memory *memory, struct unwind_state caller,
+                               struct unwind_chain *chain)
+{
+    if (unwind_ra_is_credible(memory, caller.pc))
+        return true;
+    if (!unwind_chain_is_credible(memory, caller, chain) || !ra_is_generated(memory, caller.pc)) {
+        chain->n_left = 0;
+        return false;
+    }
+    chain->fp = caller.fp; /* it begins with the caller itself */
+    chain->n_left++;
+    return true;
 }

@@ -9,8 +9,9 @@
  *                       the last frame of a chain returns to, whose saved frame pointer is 0: the
  *                       ABI's mark of the outermost frame
  *
- * Which addresses of generated code have a call before them is remembered in `memory`, since
- * looking takes a system call. Code generated anew at the same place is not noticed.
+ * Which addresses of generated code have a call before them, and which have none, is remembered in
+ * `memory`, since looking takes a system call. Code generated anew at the same place is not
+ * noticed.
  *
  * Context    SIGNAL, by the thread that owns `memory`. */
 #ifndef SAMPLER_UNWIND_CREDIBLE_H
@@ -40,6 +41,11 @@ SIGNAL_SAFE bool unwind_ra_is_known(struct unwind_memory *memory, uint64_t ra);
 
 /* Whether `ra` lies in code of a module. */
 SIGNAL_SAFE bool unwind_ra_is_in_module(uint64_t ra);
+
+/* Whether `caller`, with all that its callee left it, can be a frame: its pc is credible, or that
+ * of an interpreter's chain, which *chain is then, else empty or as it was. */
+SIGNAL_SAFE bool unwind_caller_is_credible(struct unwind_memory *memory, struct unwind_state caller,
+                                           struct unwind_chain *chain);
 
 /* Whether the chain of frame pointers from state.fp on leads to a credible return address; *chain
  * is then the part of it after the first frame, else empty. */

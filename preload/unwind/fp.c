@@ -1,7 +1,8 @@
 /* fp.c - the frame-pointer engine: cheap, for programs built with frame pointers throughout.
  *
  * The chain must lie on the thread's own stack, aligned, and lead outward; nothing else is checked,
- * so code without frame pointers is skipped silently (its caller is missing, not wrong). Rules are
+ * so code without frame pointers is skipped silently (its caller is missing, not wrong), and cut
+ * where it is interrupted with a frame pointer of 0, which leads nowhere. Rules are
  * looked up only for the module of a pc and to recognise the outermost frame. */
 #include "capture.h"
 #include "unwind/modules.h"
@@ -43,10 +44,18 @@ struct unwind_result unwind_fp_walk(struct unwind_thread *thread, const void *co
             unwind_rule_find(thread, state.pc, exact, generation, &spare);
         thread->found.frames[result.n_frames++] =
             (struct unwind_frame){.pc = state.pc, .module = entry->module, .exact = entry->exact};
-        if (entry->rule.kind == UNWIND_RULE_END || state.fp == 0)
-            break; /* the ABI's mark of the outermost frame */
+        if (entry->rule.kind == UNWIND_RULE_END)
+            break;
+        if (state.fp == 0) {
+            /* The ABI's mark of the outermost frame; in the code interrupted, a mere value. */
+            if (exact && !memory_is_at_origin(&thread->memory, state.sp))
+                result.cut = CAPTURE_CUT_NO_RULE;
+            break;
+        }
         result.cut = step_fp(&thread->memory, &state);
-        if (result.cut != 0 || state.pc == 0)
+        if (result.cut == 0 && state.pc == 0)
+            result.cut = CAPTURE_CUT_NO_RULE; /* the frame pointer was a mere value */
+        if (result.cut != 0)
             break;
     }
     *frames = thread->found.frames;

@@ -38,8 +38,8 @@ struct unwind_memory {
     uint64_t window_start; /* copy of [window_start, + window_bytes) of other memory              */
     uint64_t window_bytes; /* 0 = none                                                            */
     uint8_t window[MEMORY_PAGE_BYTES];
-    /* Return addresses into generated code once seen to have a call before them, by their low bits:
-     * saves two system calls a frame. Once code has been replaced no frame returns to it. */
+    /* Return addresses into generated code once looked at, by their low bits: saves two system
+     * calls a frame (unwind/credible.c). Once code has been replaced no frame returns to it. */
     uint64_t behind_call[MEMORY_BEHIND_CALL];
 };
 
@@ -84,6 +84,12 @@ SIGNAL_SAFE static inline void memory_set_plain(struct unwind_memory *memory, ui
 SIGNAL_SAFE static inline bool memory_is_plain(const struct unwind_memory *memory, uint64_t address)
 {
     return address - memory->start < memory->n_plain;
+}
+
+/* Whether a frame at `sp` is the first of the main thread, or made by code that it begins with. */
+SIGNAL_SAFE static inline bool memory_is_at_origin(const struct unwind_memory *memory, uint64_t sp)
+{
+    return memory->stack_origin != 0 && sp + 2 * sizeof(uint64_t) >= memory->stack_origin;
 }
 
 /* The word at `address`; false when it cannot be read, *value is then untouched. */

@@ -64,6 +64,9 @@ SIGNAL_SAFE static void walk_enter(struct walk *walk)
     walk->all_registers = false;
     walk->base_n_frames = walk->n_frames;
     walk->thread->chain.n_left = 0;
+    walk->thread->left_sp = 0;
+    walk->thread->n_followed = 0;
+    walk->thread->code.n = 0;
     memory_enter(&walk->thread->memory, walk->state.sp);
     /* The kept list is searched again from its leaf; not for every frame of a stack full of signal
      * frames, or a walk would be quadratic. */

@@ -33,6 +33,39 @@ struct unwind_list {
     struct unwind_slot slots[UNWIND_MAX_FRAMES];
 };
 
+/* Where the code at `pc` has its return address: below sp + sp_offset, the caller's sp; and its
+ * caller's frame pointer: at sp + fp_offset. */
+struct unwind_exit {
+    uint64_t pc; /* 0: nothing known */
+    uint32_t generation;
+    uint32_t sp_offset; /* 0: it cannot be told */
+    uint32_t fp_offset;
+    uint32_t kept;  /* registers it leaves alone: bits */
+    uint32_t stops; /* it never returns; 0 or 1 */
+};
+#define UNWIND_EXIT_FP_SAME UINT32_MAX
+#define UNWIND_EXIT_FP_UNKNOWN (UINT32_MAX - 1) /* of paths only */
+#define UNWIND_EXITS 256u
+
+/* Where code may go on, for unwind_epilogue. */
+#define UNWIND_PATHS 128u
+struct unwind_path {
+    uint64_t pc;
+    uint32_t n_bytes;  /* from pc to the last instruction followed in one line */
+    int32_t sp_offset; /* from the frame's sp */
+    uint32_t fp_offset;
+    bool is_constant; /* sp_offset is the same always */
+};
+
+/* Pages of code of other modules or none, as they were in this walk: each took a system call. */
+#define UNWIND_CODE_PAGES 4u
+struct unwind_code {
+    uint32_t n;
+    uint32_t n_bytes[UNWIND_CODE_PAGES]; /* 0: it cannot be read */
+    uint64_t pages[UNWIND_CODE_PAGES];   /* their addresses */
+    uint8_t bytes[UNWIND_CODE_PAGES][MEMORY_PAGE_BYTES];
+};
+
 /* Room for libunwind's cursor, whose size its header gives (unwind/libunwind.c checks it). */
 #define UNWIND_CURSOR_WORDS 256u
 
@@ -49,6 +82,13 @@ struct unwind_thread {
     uint64_t cursor[UNWIND_CURSOR_WORDS];
     struct rule_cache rules;
     struct unwind_chain chain;
+    /* unwind/epilogue.c */
+    struct unwind_registers left; /* as the last callee followed leaves them to its caller ... */
+    uint64_t left_sp;             /* ... whose sp this is; 0: there is none                    */
+    uint32_t n_followed;          /* instructions in this walk                                 */
+    struct unwind_exit exits[UNWIND_EXITS];
+    struct unwind_path paths[UNWIND_PATHS];
+    struct unwind_code code;
     struct unwind_list found; /* the walk in progress; the result of the engines but `table` */
     struct unwind_list kept;  /* previous result of `table`, in [kept_start, UNWIND_MAX_FRAMES) */
 };
@@ -89,6 +129,21 @@ enum unwind_guess_result {
 };
 SIGNAL_SAFE enum unwind_guess_result unwind_guess(struct unwind_thread *thread, bool exact,
                                                   uint32_t generation, struct unwind_state *state);
+
+/* Code without rows: *state becomes the caller's by what the code at pc does until it returns
+ * (`exact`: pc was interrupted, and thread->base are its registers), if that leads to a credible
+ * return address.
+ *   FOUND     the caller's state
+ *   STOPS     there is no caller: the code never returns
+ *   UNKNOWN   it cannot be told; *state is as it was, as with STOPS */
+enum unwind_epilogue_result {
+    UNWIND_EPILOGUE_FOUND,
+    UNWIND_EPILOGUE_STOPS,
+    UNWIND_EPILOGUE_UNKNOWN,
+};
+SIGNAL_SAFE enum unwind_epilogue_result unwind_epilogue(struct unwind_thread *thread, bool exact,
+                                                        uint32_t generation,
+                                                        struct unwind_state *state);
 
 /* For interrupted code without rows that keeps no frame pointer: its return address is searched
  * above sp. *state becomes the caller's if one word is the address after a call that leads to code

@@ -58,8 +58,11 @@ def reload(_scratch):
 
 @case
 def generated(_scratch):
-    """No rows and no frame pointer to be had: the stack is cut there, and says so."""
-    result, profile = profile_of([test_program("stack_kinds"), "generated", "400"])
+    """No rows and no frame pointer to be had: the code says how it returns. If not, the stack is cut there, and says so."""
+    _, profile = profile_of([test_program("stack_kinds"), "generated", "400"])
+    whole = share(profile, lambda s: s[:4] == ROOT and s[-2:] == ("[anon]", "burn"))
+    check(whole > 0.95, "whole: %.3f", whole)
+    result, profile = profile_of([test_program("stack_kinds"), "generated-odd", "400"])
     told = share(profile, lambda s: s[0] == "[truncated: no unwind rule]" and s[-1] == "burn" and len(s) == 3)
     check(told > 0.95, "cut and said so: %.3f", told)
     check("in truncated stacks" in result.stderr, "not told: %s", result.stderr)

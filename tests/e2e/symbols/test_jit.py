@@ -1,8 +1,10 @@
 """Code that a program makes as it runs: the names, files and lines that its runtime says, and no others."""
 
+import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 
@@ -144,6 +146,40 @@ def node(_scratch):
     check(set(own) <= {"heavy", "fill", "(anonymous) work.js:1:1"} and "heavy" in own, "functions: %r", list(own))
     check(own["heavy"]["file"] == os.path.realpath("work.js") and own["heavy"]["line"] == 2, "heavy: %r", own["heavy"])
     check(sum(share(row) for row in every if row["name"] == "[anon]") < 0.1, "anon")
+    os.unlink(map_of(json_of("top", "--by", "process")["rows"][0]["pid"]))
+
+
+JAVA = """
+public class Work {
+  static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+  static int heavy(int n) { int[] x = new int[n]; for (int i = 0; i < n; i++) x[i] = (i * 7919) % n; java.util.Arrays.sort(x); return x[n / 2]; }
+  public static void main(String[] a) {
+    long value = 0;
+    for (int i = 0; i < 150; i++) value += fib(25) + heavy(100000);
+    System.out.println(value);
+  }
+}
+"""
+
+
+@case
+def java_without_frame_pointers(_scratch):
+    """Compiled Java keeps no frame pointers by default; stacks through it are whole, and name who called."""
+    need("java")
+    need("javac")
+    with open("Work.java", "w", encoding="ascii") as file:
+        file.write(JAVA)
+    subprocess.run(["javac", "Work.java"], check=True)
+    options = ["-XX:-PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit"]
+    result = sampler_run(["-q", "-o", "x.sprofile", "--account-file", "account.json"], ["java", *options, "Work"])
+    check_equal((result.status, result.stderr), (0, ""), "status, stderr")
+    with open("account.json", encoding="utf-8") as file:
+        truncated = json.load(file)["total"]["truncated_share"]
+    check(truncated < 0.03, "%.1f %% truncated", 100 * truncated)
+    of_sort = json_of("top", "-n", "0", "--focus", "DualPivotQuicksort.sort")["rows"]
+    sort, heavy, java_main = (max((share(row, "total") for row in of_sort if name in row["name"]), default=0)
+                              for name in ("DualPivotQuicksort.sort", "Work.heavy", "JavaMain"))
+    check(sort > 0.2 and heavy > 0.7 * sort and java_main > 0.97 * sort, "sort %.3f, under heavy %.3f, under JavaMain %.3f", sort, heavy, java_main)
     os.unlink(map_of(json_of("top", "--by", "process")["rows"][0]["pid"]))
 
 

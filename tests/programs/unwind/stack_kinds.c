@@ -3,10 +3,12 @@
  *   stack_kinds vdso MILLISECONDS             reads the clock
  *   stack_kinds reload A.so B.so N            loads and unloads two plugins in turn, at one address
  *   stack_kinds generated MILLISECONDS        code made at run time, without frame pointer, calls us
+ *   stack_kinds generated-odd MILLISECONDS    the same, with a return that is a jump to anywhere
  *   stack_kinds context MILLISECONDS          a context that goes on with another one when it ends
  *
  * Built with holes between its segments as stack_kinds_holes. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,14 +81,17 @@ static int reload(char **paths, unsigned n)
 static const uint8_t code_bytes[] = {0x53, 0x55, 0x48, 0x83, 0xec, 0x18, 0x48,
                                      0x89, 0xfd, 0xff, 0xd6, 0x48, 0x01, 0xe8,
                                      0x48, 0x83, 0xc4, 0x18, 0x5d, 0x5b, 0xc3};
+static const uint8_t pop_and_jump[] = {0x59, 0xff, 0xe1}; /* pop rcx; jmp rcx */
 
-static int run_generated(double ms)
+static int run_generated(double ms, bool is_odd)
 {
     uint64_t (*function)(uint64_t, uint64_t(*)(uint64_t));
     void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code == MAP_FAILED)
         return 1;
     memcpy(code, code_bytes, sizeof code_bytes);
+    if (is_odd)
+        memcpy((uint8_t *)code + sizeof code_bytes - 1, pop_and_jump, sizeof pop_and_jump);
     mprotect(code, 4096, PROT_READ | PROT_EXEC);
     memcpy((void *)&function, &code, sizeof function);
     for (double end = cpu_ms() + ms; cpu_ms() < end;)
@@ -122,8 +127,8 @@ int main(int argc, char **argv)
         read_the_clock(atof(argv[2]));
     else if (argc == 5 && strcmp(argv[1], "reload") == 0)
         return reload(argv + 2, (unsigned)atoi(argv[4]));
-    else if (argc == 3 && strcmp(argv[1], "generated") == 0)
-        return run_generated(atof(argv[2]));
+    else if (argc == 3 && strncmp(argv[1], "generated", 9) == 0)
+        return run_generated(atof(argv[2]), argv[1][9] != '\0');
     else if (argc == 3 && strcmp(argv[1], "context") == 0)
         return run_context(atof(argv[2]));
     else

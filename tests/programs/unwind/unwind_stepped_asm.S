@@ -36,6 +36,83 @@ asm_leaf:
         ret
         .size   asm_leaf, . - asm_leaf
 
+/* uint64_t asm_large(uint64_t n): a large frame, subroutines that work in it, and no frame pointer:
+ * rbp is 0 most of the time, and that means nothing. */
+        .globl  asm_large
+        .type   asm_large, @function
+asm_large:
+        push    %rbx
+        push    %rbp
+        push    %r12
+        sub     $4520, %rsp
+        mov     %rdi, 4512(%rsp)
+        xor     %ebp, %ebp
+        lea     asm_large(%rip), %r12
+        mov     %r12, 8(%rsp)
+1:      call    large_first
+        cmpq    $0, 4512(%rsp)
+        je      3f
+        call    large_second
+        decq    4512(%rsp)
+        jmp     1b
+3:      xor     %ebp, %ebp
+        lea     4520(%rsp), %rsp
+        pop     %r12
+        pop     %rbp
+        pop     %rbx
+        ret
+        .size   asm_large, . - asm_large
+
+/* 8(%rsp) and on is the caller's frame. */
+        .type   large_first, @function
+large_first:
+        mov     4520(%rsp), %rbx
+        imul    $7, %rbx, %rax
+        test    $1, %al
+        jz      1f
+        add     %rax, 24(%rsp)
+        xor     %ebp, %ebp
+        ret
+1:      xor     %ebp, %ebp
+        add     %rbx, 32(%rsp)
+        ret
+        .size   large_first, . - large_first
+
+        .type   large_second, @function
+large_second:
+        push    %rbx
+        mov     $5, %ebp
+2:      dec     %ebp
+        jnz     2b
+        call    large_first
+        pop     %rbx
+        ret
+        .size   large_second, . - large_second
+
+/* uint64_t asm_realigned(uint64_t n): the caller's sp is in a register that subroutines leave
+ * alone, as vector code does that needs more alignment than it is given. */
+        .globl  asm_realigned
+        .type   asm_realigned, @function
+asm_realigned:
+        mov     %rsp, %rcx
+        and     $-64, %rsp
+        sub     $192, %rsp
+        mov     %rdi, %rax
+        call    realigned_part
+        add     %rdi, %rax
+        sub     $64, %rsp
+        call    realigned_part
+        mov     %rcx, %rsp
+        ret
+        .size   asm_realigned, . - asm_realigned
+
+        .type   realigned_part, @function
+realigned_part:
+        imul    $13, %rax, %rax
+        mov     %rax, 16(%rsp)
+        ret
+        .size   realigned_part, . - realigned_part
+
 /* uint64_t asm_calls(uint64_t n, uint64_t (*f)(uint64_t)): keeps a frame pointer, calls. */
         .globl  asm_calls
         .type   asm_calls, @function

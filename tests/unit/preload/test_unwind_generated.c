@@ -13,12 +13,15 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "unit.h"
 #include "unwind/thread.h"
 #include "unwind/unwind.h"
 
 #define NOINLINE __attribute__((noinline))
 #define OTHER_BYTES (64u << 10)
+#define GENERATED_BYTES (32u << 10)
+#define FAR_AWAY (24u << 10)
 
 static struct unwind_thread *thread;
 static struct unwind_result result;
@@ -51,10 +54,14 @@ typedef void generated_function(void (*called)(void), void *stack);
 static generated_function *code_write(const uint8_t *bytes, size_t n_bytes)
 {
     generated_function *function;
-    assert_int_equal(mprotect(generated, 4096, PROT_READ | PROT_WRITE), 0);
-    memset(generated, 0xcc, 4096);
+    static const uint8_t far_return[] = {0x58, 0xff, 0xe0}; /* pop rax; jmp rax */
+    assert_int_equal(mprotect(generated, GENERATED_BYTES, PROT_READ | PROT_WRITE), 0);
+    memset(generated, 0xcc, GENERATED_BYTES);
     memcpy(generated, bytes, n_bytes);
-    assert_int_equal(mprotect(generated, 4096, PROT_READ | PROT_EXEC), 0);
+    memcpy(generated + FAR_AWAY, far_return, sizeof far_return);
+    assert_int_equal(mprotect(generated, GENERATED_BYTES, PROT_READ | PROT_EXEC), 0);
+    /* What is known of code is not looked at again where other code takes its place. */
+    memset(thread->exits, 0, sizeof thread->exits);
     memcpy((void *)&function, (void *)&generated, sizeof function);
     return function;
 }
@@ -65,12 +72,12 @@ static uint32_t generated_check(const unsigned *offsets, uint32_t n)
 {
     uint32_t at = 0;
     assert_int_equal(result.cut, 0);
-    while (at < result.n_frames && found[at].pc - (uint64_t)generated >= 4096)
+    while (at < result.n_frames && found[at].pc - (uint64_t)generated >= GENERATED_BYTES)
         at++;
     assert_true(at + n < result.n_frames);
     for (uint32_t i = 0; i < n; i++)
         assert_int_equal(found[at + i].pc - (uint64_t)generated, offsets[i]);
-    assert_true(found[at + n].pc - (uint64_t)generated >= 4096);
+    assert_true(found[at + n].pc - (uint64_t)generated >= GENERATED_BYTES);
     return at + n;
 }
 
@@ -150,6 +157,84 @@ static void frame_pointer_0_is_the_end(void **state)
     assert_int_equal(found[result.n_frames - 1].pc - (uint64_t)generated, 15);
 }
 
+/* The same as a mere value: the code puts the frame pointer back.
+ * push rbp; xor ebp, ebp; sub rsp, 16; call rdi; add rsp, 16; pop rbp; ret */
+static void frame_pointer_0_is_a_value(void **state)
+{
+    static const uint8_t code[] = {0x55, 0x31, 0xed, 0x48, 0x83, 0xec, 0x10, 0xff,
+                                   0xd7, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
+    const unsigned offsets[] = {9};
+    (void)state;
+    call_1(code_write(code, sizeof code), NULL);
+    callers_check(generated_check(offsets, 1));
+    /* And as it is remembered. */
+    call_1(code_write(code, sizeof code), NULL);
+    callers_check(generated_check(offsets, 1));
+}
+
+/* The only way out is a jump to another function, which returns in a way that is not understood.
+ * push rbp; sub rsp, 16; mov ebp, 1; call rdi; add rsp, 16; pop rbp; jmp FAR_AWAY */
+static void return_by_another_function(void **state)
+{
+    static const uint8_t code[] = {0x55, 0x48, 0x83, 0xec, 0x10, 0xbd, 0x01, 0x00,
+                                   0x00, 0x00, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x10,
+                                   0x5d, 0xe9, 0xea, 0x5f, 0x00, 0x00};
+    const unsigned offsets[] = {12};
+    (void)state;
+    call_1(code_write(code, sizeof code), NULL);
+    callers_check(generated_check(offsets, 1));
+}
+
+/* The way of Java: A, compiled, has no frame pointer; B, interpreted, moves A's sp down for its
+ * arguments, and keeps in the word below its frame pointer what it was.
+ * A: push rbp; push rbx; sub rsp, 24; mov ebp, 1; call B; add rsp, 24; pop rbx; pop rbp; ret
+ * B: pop rax; mov r11, rsp; sub rsp, 32; push rax; push rbp; mov rbp, rsp; push r11; sub rsp, 8;
+ *    call rdi; mov rcx, [rbp - 8]; mov rdx, [rbp + 8]; mov rbp, [rbp]; mov rsp, rcx; jmp rdx */
+static void caller_made_longer(void **state)
+{
+    static const uint8_t code[] = {0x55, 0x53, 0x48, 0x83, 0xec, 0x18, 0xbd, 0x01, 0x00, 0x00, 0x00,
+                                   0xe8, 0x07, 0x00, 0x00, 0x00, 0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d,
+                                   0xc3, 0x58, 0x49, 0x89, 0xe3, 0x48, 0x83, 0xec, 0x20, 0x50, 0x55,
+                                   0x48, 0x89, 0xe5, 0x41, 0x53, 0x48, 0x83, 0xec, 0x08, 0xff, 0xd7,
+                                   0x48, 0x8b, 0x4d, 0xf8, 0x48, 0x8b, 0x55, 0x08, 0x48, 0x8b, 0x6d,
+                                   0x00, 0x48, 0x89, 0xcc, 0xff, 0xe2};
+    const unsigned offsets[] = {44, 16};
+    (void)state;
+    call_1(code_write(code, sizeof code), NULL);
+    callers_check(generated_check(offsets, 2));
+}
+
+/* The engine of frame pointers, interrupted where the frame pointer is 0: nothing is known of the
+ * caller, and the stack is not whole. Nor is it where the frame pointer leads into data.
+ * push rbp; xor ebp, ebp; int3; pop rbp; ret
+ * push rbp; push 0; push 0; mov rbp, rsp; int3; add rsp, 16; pop rbp; ret */
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+    const struct unwind_frame *frames = NULL;
+    (void)number;
+    (void)info;
+    result = unwind_fp_walk(thread, context, &frames);
+    found[0] = frames[0];
+}
+
+static void fp_engine_knows_mere_values(void **state)
+{
+    static const uint8_t code[] = {0x55, 0x31, 0xed, 0xcc, 0x5d, 0xc3};
+    static const uint8_t into_data[] = {0x55, 0x6a, 0x00, 0x6a, 0x00, 0x48, 0x89, 0xe5,
+                                        0xcc, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
+    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+    (void)state;
+    sigemptyset(&action.sa_mask);
+    assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
+    call_1(code_write(code, sizeof code), NULL);
+    assert_int_equal(result.n_frames, 1);
+    assert_int_equal(found[0].pc - (uint64_t)generated, 4);
+    assert_int_equal(result.cut, CAPTURE_CUT_NO_RULE);
+    call_1(code_write(into_data, sizeof into_data), NULL);
+    assert_int_equal(result.n_frames, 1);
+    assert_int_equal(result.cut, CAPTURE_CUT_NO_RULE);
+}
+
 static void memory_reads(void **state)
 {
     static struct unwind_memory memory;
@@ -215,7 +300,8 @@ int main(void)
         return 1;
     thread = unwind_thread_create();
     unwind_thread_bind(thread);
-    generated = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    generated =
+        mmap(NULL, GENERATED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     other = mmap(NULL, OTHER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (generated == MAP_FAILED || other == MAP_FAILED)
         return 1;
@@ -227,6 +313,10 @@ int main(void)
         cmocka_unit_test(return_address_without_call),
         cmocka_unit_test(frame_pointer_on_the_stack_left),
         cmocka_unit_test(frame_pointer_0_is_the_end),
+        cmocka_unit_test(frame_pointer_0_is_a_value),
+        cmocka_unit_test(return_by_another_function),
+        cmocka_unit_test(caller_made_longer),
+        cmocka_unit_test(fp_engine_knows_mere_values),
         cmocka_unit_test(memory_reads),
     };
     int n_failed = cmocka_run_group_tests_name("copies allowed", tests, NULL, NULL);

@@ -378,9 +378,48 @@ static void start_of_a_context_is_known(void **state)
     assert_false(arch_is_context_start(by_load, 0));
 }
 
+/* Lengths and effects of all kinds are compared with objdump's: programs.instructions. */
+static void instructions_are_read_as_far_as_they_go(void **state)
+{
+    (void)state;
+    const struct {
+        uint8_t bytes[ARCH_INSTRUCTION_BYTES_MAX];
+        struct arch_instruction right;
+    } cases[] = {
+        {{0x41, 0x5c}, {ARCH_POPS, 2, 12, ARCH_SP, 0}},
+        {{0x48, 0x83, 0xec, 0x18}, {ARCH_ADDS, 4, ARCH_SP, ARCH_SP, -24}},
+        {{0x48, 0x81, 0xc4, 0x00, 0x01, 0x00, 0x00}, {ARCH_ADDS, 7, ARCH_SP, ARCH_SP, 256}},
+        {{0x48, 0x8d, 0x65, 0xd8}, {ARCH_ADDS, 4, ARCH_SP, ARCH_FP, -40}},
+        {{0x49, 0x8d, 0x62, 0xf8}, {ARCH_ADDS, 4, ARCH_SP, 10, -8}},
+        {{0x48, 0x83, 0xe4, 0xc0}, {ARCH_ALIGNS, 4, 0, 0, -64}},
+        {{0x48, 0x8b, 0x6c, 0x24, 0x10}, {ARCH_LOADS, 5, ARCH_FP, ARCH_SP, 16}},
+        {{0x75, 0xfe}, {ARCH_BRANCHES, 2, 0, 0, -2}},
+        {{0x0f, 0x85, 0x00, 0x01, 0x00, 0x00}, {ARCH_BRANCHES, 6, 0, 0, 256}},
+        {{0xff, 0x25, 0x08, 0x00, 0x00, 0x00}, {ARCH_JUMPS_BY, 6, 0, 0, 8}},
+        {{0xc2, 0x10, 0x00}, {ARCH_RETURNS, 3, 0, 0, 16}},
+        {{0xff, 0xe0}, {ARCH_UNKNOWN, 2, 0, 0, 0}},
+    };
+    for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
+        const struct arch_instruction *right = &cases[i].right;
+        for (size_t n_bytes = 0; n_bytes <= right->n_bytes; n_bytes++) {
+            struct arch_instruction read = arch_instruction_read(cases[i].bytes, n_bytes);
+            bool is_whole = n_bytes == right->n_bytes;
+            assert_int_equal(read.effect, is_whole ? right->effect : ARCH_UNKNOWN);
+            assert_int_equal(read.n_bytes, is_whole ? right->n_bytes : 0);
+            if (is_whole && read.effect != ARCH_UNKNOWN)
+                assert_int_equal(read.offset, right->offset);
+            if (read.effect == ARCH_POPS || read.effect == ARCH_ADDS || read.effect == ARCH_LOADS) {
+                assert_int_equal(read.to, right->to);
+                assert_int_equal(read.from, right->from);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions_are_read_as_far_as_they_go),
         cmocka_unit_test(rules_of_each_kind),
         cmocka_unit_test(rule_of_realigned_frame),
         cmocka_unit_test(rules_that_do_not_lead_outward),
