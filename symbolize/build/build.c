@@ -38,6 +38,13 @@ static uint64_t recording_start(const struct build *build, const struct recordin
     return recording->header.start_time_ns - build->start_ns;
 }
 
+/* Of the process, with what the kernel still did for it. */
+static uint64_t process_end(const struct build *build, const struct recording *recording)
+{
+    uint64_t end = add_saturated(recording_start(build, recording), recording->facts.length_ns);
+    return add_saturated(end, recording->facts.process_exit_ns);
+}
+
 /* What is measured is the same in all recordings of one profile (profile_build sees to it). */
 static void kinds_set(struct build *build, struct profile_scalars *scalars)
 {
@@ -77,8 +84,7 @@ static void scalars_set(struct build *build)
         first->start_realtime_ns - (first->start_time_ns - build->start_ns);
     scalars->period = build->measure == MEASURE_EVENTS ? 0 : first->period;
     for (size_t i = 0; i < build->n; i++) {
-        uint64_t end = add_saturated(recording_start(build, build->recordings[i]),
-                                     build->recordings[i]->facts.length_ns);
+        uint64_t end = process_end(build, build->recordings[i]);
         scalars->duration_ns = max_u64(scalars->duration_ns, end);
     }
 }
@@ -159,7 +165,7 @@ static uint32_t *threads_add(struct build *build, const struct recording *record
         .pid = recording->header.pid,
         .ppid = recording->header.ppid,
         .start_ns = start,
-        .end_ns = add_saturated(start, recording->facts.length_ns),
+        .end_ns = process_end(build, recording),
     };
     uint32_t process_id = profile_add_process(build->builder, &process);
     uint32_t *ids = calloc(recording->n_threads + 1, sizeof *ids);
@@ -197,7 +203,16 @@ static void add_measured(struct build *build, const char *root, const char *leaf
     profile_add_sample(build->builder, &sample, values);
 }
 
-/* The beginnings of threads, rooted where threads are, and our own code in them. */
+/* Of a thread's end only the sum of all threads is known; the first one ends with the process. */
+static uint64_t thread_exit_ns(const struct recording *recording, size_t thread)
+{
+    uint64_t all_ns = recording->facts.thread_exit_ns, n = recording->n_threads - 1;
+    if (all_ns == 0 || thread == 0)
+        return 0;
+    return all_ns / n + (thread <= all_ns % n);
+}
+
+/* The beginnings and ends of threads, rooted where threads are, and our own code in them. */
 static void threads_measured_add(struct build *build, size_t index, const uint32_t *threads,
                                  struct account *account)
 {
@@ -205,18 +220,21 @@ static void threads_measured_add(struct build *build, size_t index, const uint32
     uint64_t start = recording_start(build, recording);
     for (size_t i = 0; i < recording->n_threads; i++) {
         const struct recording_thread *thread = &recording->threads[i];
-        const struct profile_sample at = {.thread = threads[i],
-                                          .time_ns = add_saturated(start, thread->start_ns)};
+        struct profile_sample at = {.thread = threads[i],
+                                    .time_ns = add_saturated(start, thread->start_ns)};
         add_measured(build, "clone3", "[thread start]", &at, thread->begin_cpu_ns);
         account_add_thread_begin(account, index, thread->begin_cpu_ns);
         if (build->own_cost)
             add_measured(build, "[sampler]", NULL, &at, thread->own_cpu_ns);
+        uint64_t exit_ns = thread_exit_ns(recording, i);
+        at.time_ns = add_saturated(start, add_saturated(thread->end_ns, exit_ns));
+        add_measured(build, "clone3", "[thread exit]", &at, exit_ns);
     }
+    account_add_thread_exit(account, index, recording->facts.thread_exit_ns);
 }
 
-/* The start-up, which ends where the recording begins, and the process's end, both rooted where the
- * loader is; the ends of threads, of which only the sum is known. All are weights of the first
- * thread. */
+/* The start-up, which ends where the recording begins, and the process's end, which begins where the
+ * recording ends: both rooted where the loader is, and weights of the first thread. */
 static void measured_add(struct build *build, size_t index, const uint32_t *threads,
                          struct account *account)
 {
@@ -229,9 +247,7 @@ static void measured_add(struct build *build, size_t index, const uint32_t *thre
     add_measured(build, "_start", "[start-up]", &at, up_ns);
     account_add_start_up(account, index, up_ns);
     threads_measured_add(build, index, threads, account);
-    at.time_ns = add_saturated(at.time_ns, facts->length_ns);
-    add_measured(build, "clone3", "[thread exit]", &at, facts->thread_exit_ns);
-    account_add_thread_exit(account, index, facts->thread_exit_ns);
+    at.time_ns = process_end(build, recording);
     add_measured(build, "_start", "[process exit]", &at, facts->process_exit_ns);
     account_add_process_exit(account, index, facts->process_exit_ns);
     if (build->own_cost)

@@ -116,7 +116,7 @@ struct recording_facts {
     uint64_t cpu_ns;      /* the process used from the recording's start to its end; 0: not known */
     uint64_t length_ns;   /* from its start to its end, or to the last thing it knows of         */
     uint64_t stopped_ns;  /* of it, while sampling was stopped                                   */
-    /* CPU time of threads after their own last record: the part of libc and the kernel in the end
+    /* CPU time of all threads after their own last record: the part of libc and the kernel in the end
      * of a thread, which is in the CPU time of the process and in no thread's; 0: not known. */
     uint64_t thread_exit_ns;
     uint64_t own_ns; /* own_cpu_ns of all threads */

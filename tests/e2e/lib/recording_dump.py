@@ -218,13 +218,13 @@ class Recording:
         return thread
 
     def thread_exit_ns(self):
-        """What the process used beyond its threads' clocks, at most 0.2 ms for each of them that ended beside the first;
+        """What the process used beyond its threads' clocks, at most 2 ms for each of them that ended beside the first;
         known where all of them were recorded to their end."""
         cpu = [t.end_cpu_ns - t.start_cpu_ns if t.end_cpu_ns else -1 for t in self.threads]
         if self.end != EXITED or self.n_threads_missed or len(cpu) < 2 or min(cpu) < 0:
             return 0
         rest = self.end_cpu_ns - self.start_cpu_ns - sum(cpu)
-        return rest if 0 < rest <= 200000 * (len(cpu) - 1) else 0
+        return rest if 0 < rest <= 2000000 * (len(cpu) - 1) else 0
 
     def check_modules(self):
         """Every node's module is there."""

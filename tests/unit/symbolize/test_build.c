@@ -392,6 +392,60 @@ static void costs_of_threads(void **state)
     }
 }
 
+/* A process that used `ends_ns` more than the clocks of its three threads tell, of which two ended
+ * before it did. */
+static struct profile *with_ends_of_threads(uint64_t ends_ns, struct account *account)
+{
+    struct self self;
+    struct recording_builder b;
+    self_describe(&self);
+    record_self(&b, &self);
+    builder_thread_end(&b, 3, 1000100);
+    for (unsigned i = 1; i < 3; i++) {
+        builder_chunk(&b, i, 0);
+        builder_thread_start(&b, 12 + i, 10, 0, "brief");
+        builder_thread_end(&b, 100 * i, 500000);
+    }
+    struct capture_header *header = builder_header(&b);
+    header->end_time_ns = header->start_time_ns + 20000000;
+    header->start_cpu_ns = 1000000;
+    header->end_cpu_ns = 3000000 + ends_ns;
+    header->end = CAPTURE_EXITED;
+    struct profile *profile = build_one(&b, &(struct build_options){0}, account);
+    builder_deinit(&b);
+    return profile;
+}
+
+/* The ends of threads are weights of their own, each when its thread ended. */
+static void ends_of_threads(void **state)
+{
+    (void)state;
+    struct account account;
+    struct profile *profile = with_ends_of_threads(3000001, &account);
+    assert_int_equal(account.all.thread_exit_ns, 3000001);
+    assert_int_equal(weight_of(profile, "clone3;[thread exit]"), 3000001);
+    uint64_t found = 0;
+    for (size_t i = 0; i < profile->n_samples; i++) {
+        const struct profile_sample *sample = &profile->samples[i];
+        uint64_t tid = profile->threads[sample->thread].tid;
+        if (strcmp(folded(profile, sample->stack), "clone3;[thread exit]") != 0)
+            continue;
+        found += tid;
+        assert_int_equal(profile_value(profile, i, 1), tid == 13 ? 1500001 : 1500000);
+        assert_int_equal(sample->time_ns - profile_value(profile, i, 1),
+                         profile->threads[sample->thread].end_ns);
+    }
+    assert_int_equal(found, 13 + 14);
+    profile_destroy(profile);
+    account_deinit(&account);
+    /* More than threads take to end is not theirs. */
+    profile = with_ends_of_threads(4000001, &account);
+    assert_int_equal(account.all.thread_exit_ns, 0);
+    assert_int_equal(weight_of(profile, "clone3;[thread exit]"), 0);
+    profile_destroy(profile);
+    account_deinit(&account);
+}
+
 /* Two processes of one program: one module, one set of functions and stacks, two threads. */
 static void processes_share_what_is_equal(void **state)
 {
@@ -464,7 +518,8 @@ static void the_end_of_a_process_has_a_weight(void **state)
     assert_string_equal(folded(profile, last->stack), "_start;[process exit]");
     assert_int_equal(profile_value(profile, 3, 0), 0);
     assert_int_equal(profile_value(profile, 3, 1), 300000);
-    assert_int_equal(last->time_ns, 2000000 + 1000000 + 10000000);
+    assert_int_equal(last->time_ns, 2000000 + 1000000 + 10000000 + 300000);
+    assert_int_equal(profile->duration_ns, last->time_ns);
     assert_int_equal(profile->processes[profile->threads[last->thread].process].pid, 101);
     assert_int_equal(account.all.process_exit_ns, 400000);
     assert_int_equal(account.all.cpu_ns, 10400000);
@@ -487,6 +542,7 @@ int main(void)
         cmocka_unit_test(other_nodes_have_words),
         cmocka_unit_test(weights_times_and_threads),
         cmocka_unit_test(costs_of_threads),
+        cmocka_unit_test(ends_of_threads),
         cmocka_unit_test(processes_share_what_is_equal),
         cmocka_unit_test(the_end_of_a_process_has_a_weight),
     };

@@ -159,6 +159,16 @@ test("of a span only what lies within it", async () => {
         [0, 0, 0, 0, 0, 10]);
 });
 
+test("the highest level of a few bins in a row", () => {
+    const bins = new Float64Array([1, 1, 0, 2, 9, 0, 1, 1, 2, 0]); // sums 2 2 9 2 2
+    assert.equal(largestBin(bins, 2), 9);
+    assert.equal(largestBin(bins, 2, 2), 5.5);
+    assert.equal(largestBin(bins, 2, 4), 15 / 4);
+    assert.equal(largestBin(bins, 2, 100), 17 / 5);
+    assert.equal(largestBin(bins, 2, 0), 9);
+    assert.equal(largestBin(new Float64Array([3, 1]), 2, 3), 4);
+});
+
 test("marks at round moments", () => {
     assert.deepEqual(timeMarks({fromNs: 0, toNs: 4e9}, 400, 100),
                      {stepNs: 1e9, marks: [0, 1e9, 2e9, 3e9]});

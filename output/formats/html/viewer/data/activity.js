@@ -115,15 +115,18 @@ export function binsOf(profile, {firstSample, nGroups, groupOfStack, isTaken}, t
     return bins;
 }
 
-/** The largest sum of a bin. */
-export function largestBin(bins, nGroups)
+/** The largest sum of a bin, and of more than one the largest mean of `nNeighbours` in a row: one tick
+ * that stands for more than has passed since the one before does not make all else small. */
+export function largestBin(bins, nGroups, nNeighbours = 1)
 {
-    let largest = 0;
-    for (let at = 0; at < bins.length; at += nGroups) {
-        let sum = 0;
+    const nBins = bins.length / nGroups, sums = new Float64Array(nBins);
+    const nEach = Math.max(1, Math.min(nNeighbours, nBins));
+    let largest = 0, sum = 0;
+    for (let bin = 0; bin < nBins; bin++) {
         for (let group = 0; group < nGroups; group++)
-            sum += bins[at + group];
-        largest = Math.max(largest, sum);
+            sums[bin] += bins[bin * nGroups + group];
+        sum += sums[bin] - (bin >= nEach ? sums[bin - nEach] : 0);
+        largest = Math.max(largest, sum / nEach);
     }
     return largest;
 }

@@ -65,6 +65,8 @@ export function drawAxis({context, softInk, line}, span, {left, top, width, heig
         context.fillStyle = line;
         context.fillRect(Math.round(x), top, 1, height);
         context.fillStyle = softInk;
-        context.fillText(secondsText(ns, stepNs) + " s", x + 4, textTop);
+        const words = secondsText(ns, stepNs) + " s";
+        if (x + 4 + context.measureText(words).width <= left + width)
+            context.fillText(words, x + 4, textTop);
     }
 }

@@ -8,6 +8,7 @@ import {listenToSpan} from "./span_input.js";
 
 const BARS_PX = 38;
 const AXIS_PX = 16;
+const LEVEL_PERIODS = 10; // what lasts no longer may be higher than the strip
 
 export class Overview {
     /**
@@ -77,7 +78,9 @@ export class Overview {
         const place = {left: 0, top: 0, width, height: BARS_PX};
         const threads = Array.from({length: profile.threads.n}, (_, id) => id);
         const bins = binsOf(profile, activity, threads, activity.whole, width);
-        const capacity = largestBin(bins, activity.nGroups);
+        const levelNs = LEVEL_PERIODS * profile.periodNs, {fromNs, toNs} = activity.whole;
+        const capacity =
+            largestBin(bins, activity.nGroups, Math.ceil(levelNs / (toNs - fromNs) * width));
         drawAxis(paper, activity.whole, {...place, height: BARS_PX + 4}, BARS_PX + AXIS_PX / 2);
         drawBars(paper, bins, activity.colors, place, capacity);
     }
