@@ -7,6 +7,7 @@
 #include "append.h"
 #include "commands/commands.h"
 #include "diff/command.h"
+#include "files/cut_guard.h"
 #include "list/command.h"
 #include "options/messages.h"
 #include "report/files.h"
@@ -129,6 +130,7 @@ int main(int argc, char **argv)
 {
     /* Large arrays grow by moving pages, whatever was freed before: less memory at the peak. */
     (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    cut_guard_install();
     if (argc < 2) {
         print_help(stderr);
         return USAGE_STATUS;

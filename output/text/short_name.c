@@ -16,6 +16,7 @@ struct shortening {
     size_t room;         /* of `out`, in bytes */
     char before;         /* the last character written, which may stand for more */
     bool after_operator; /* it ends the symbol of an operator                     */
+    size_t n_brackets;   /* '[' that are open                                     */
     unsigned n_unclosed;
 };
 
@@ -84,13 +85,14 @@ static const char *parentheses_end(const char *text)
 }
 
 /* Where the template arguments at `text` begin to matter: "<int>" after a name, "::<i32>" after a
- * Rust path, " <int>" after an operator. A '<' elsewhere begins a Rust path "<T as Trait>". */
+ * Rust path, " <int>" after an operator. A '<' elsewhere begins a Rust path "<T as Trait>", and
+ * "::<impl u32>" says which of a trait's functions it is. */
 static const char *template_start(const struct shortening *s)
 {
     const char *text = s->in;
     if (*text == '<' && (is_identifier(s->before) || s->after_operator || s->before == ']'))
         return text;
-    if (strncmp(text, "::<", 3) == 0 && s->before != '\0')
+    if (strncmp(text, "::<", 3) == 0 && s->before != '\0' && strncmp(text + 3, "impl ", 5) != 0)
         return text + 2;
     if (s->after_operator && strncmp(text, " <", 2) == 0)
         return text + 1;
@@ -129,11 +131,12 @@ static const char *qualifiers_end(const char *text)
     return text;
 }
 
-/* "(int, char) const" goes; D's "!(int, char)" becomes "!(...)". */
+/* "(int, char) const" goes; D's "!(int, char)" becomes "!(...)". In "Map[func(int) string]" they are
+ * part of a type. */
 static bool arguments_take(struct shortening *s)
 {
     bool of_template = s->before == '!';
-    if (*s->in != '(' || s->n_unclosed == MAX_UNCLOSED ||
+    if (*s->in != '(' || s->n_unclosed == MAX_UNCLOSED || s->n_brackets > 0 ||
         !(of_template || is_identifier(s->before) || s->before == '>' || s->before == ']' ||
           s->before == '}' || s->before == ')' || s->after_operator))
         return false;
@@ -172,6 +175,10 @@ static bool rest_take(struct shortening *s)
     if (!put(s, s->in, n))
         return false;
     s->before = s->in[n - 1];
+    if (n == 1 && s->before == '[')
+        s->n_brackets++;
+    else if (n == 1 && s->before == ']' && s->n_brackets > 0)
+        s->n_brackets--;
     s->in += n;
     return true;
 }

@@ -298,6 +298,8 @@ static bool module_add(struct account *account, const struct account_module *mod
             strcmp(known->build_id, module->build_id) == 0) {
             add_to(&known->self_ns, module->self_ns);
             add_to(&known->nameless_ns, module->nameless_ns);
+            add_to(&known->lineless_ns, module->lineless_ns);
+            known->is_partly |= module->is_partly;
             if (module->n_together > known->n_together)
                 known->n_together = module->n_together; /* they are the same, mostly */
             if (module->source > known->source)

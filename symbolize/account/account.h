@@ -38,8 +38,10 @@ struct account_module {
     enum module_source source;
     bool is_vdso;         /* its exported names are all it has           */
     bool is_made;         /* no file, but what the program made as it ran   */
+    bool is_partly;       /* it has debug information, and much of it is code without */
     uint64_t self_ns;     /* weight with this module's code as leaf      */
     uint64_t nameless_ns; /* of it, in functions without a name          */
+    uint64_t lineless_ns; /* of it, in code without lines                */
     uint32_t n_together;  /* functions that share their short name       */
     const char *build_id; /* as hexadecimal digits, "" if it has none */
     const char *advice;   /* what helps against its problem, "" if nothing is known to */
@@ -225,5 +227,6 @@ const struct account_word *account_clock_word(unsigned clock);
 const struct account_word *account_child_word(unsigned child);
 const struct account_word *account_end_word(unsigned end);
 const struct account_word *account_source_word(enum module_source source);
+const char *account_module_words(const struct account_module *module); /* what it lacks */
 
 #endif

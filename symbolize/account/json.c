@@ -203,6 +203,7 @@ static void put_module(struct json *json, const struct account_module *module, u
     put_u64(json, "self_ns", module->self_ns);
     put_share(json, "self_share", module->self_ns, all_ns);
     put_u64(json, "nameless_ns", module->nameless_ns);
+    put_u64(json, "lineless_ns", module->lineless_ns);
     put_u64(json, "n_together", module->n_together);
     put_text(json, "names", account_source_word(module->source)->key);
     put_text(json, "problem", module->problem);

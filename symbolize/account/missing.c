@@ -97,28 +97,28 @@ static void add_problem(struct missing_rows *rows, const struct account *account
 {
     const struct account_modules *modules = &account->modules;
     double all_ns = (double)account->all.weight_ns;
-    uint64_t self_ns = 0, nameless_ns = 0;
+    uint64_t lineless_ns = 0, nameless_ns = 0;
     size_t n_named = 0, n_more = 0, used = 0;
     char names[512] = "";
     for (size_t i = first; i < modules->n; i++) {
         const struct account_module *module = &modules->items[i];
         if (!account_module_lacks(module) || !is_equal_problem(module, &modules->items[first]))
             continue;
-        self_ns += module->self_ns;
+        lineless_ns += module->lineless_ns;
         nameless_ns += module->nameless_ns;
-        if ((double)module->self_ns < ACCOUNT_MODULE_SHARE * all_ns)
+        if ((double)module->lineless_ns < ACCOUNT_MODULE_SHARE * all_ns)
             continue;
         if (n_named == MAX_NAMED) {
             n_more++;
             continue;
         }
         append(names, sizeof names, &used, "%s%s (%s)", n_named > 0 ? ", " : "",
-               base_name(module->path), account_source_word(module->source)->words);
+               base_name(module->path), account_module_words(module));
         n_named++;
     }
     if (n_named == 0)
         return;
-    struct missing *row = row_add(rows, (double)self_ns / all_ns);
+    struct missing *row = row_add(rows, (double)lineless_ns / all_ns);
     if (row == NULL)
         return;
     used = 0;
@@ -137,7 +137,7 @@ static void add_modules(struct missing_rows *rows, const struct account *account
     uint64_t lacking_ns = 0;
     for (size_t i = 0; i < modules->n; i++)
         if (account_module_lacks(&modules->items[i]))
-            lacking_ns += modules->items[i].self_ns;
+            lacking_ns += modules->items[i].lineless_ns;
     if (lacking_ns == 0 || (double)lacking_ns < NAMES_SHARE * (double)account->all.weight_ns)
         return;
     for (size_t i = 0; i < modules->n; i++) {

@@ -9,7 +9,8 @@
 
 bool account_module_lacks(const struct account_module *module)
 {
-    return !module->is_made && module->source < (module->is_vdso ? MODULE_DYNSYM : MODULE_DWARF);
+    enum module_source enough = module->is_vdso ? MODULE_DYNSYM : MODULE_DWARF;
+    return !module->is_made && (module->source < enough || module->is_partly);
 }
 
 static bool weighs(const struct account *account, const struct account_module *module)
@@ -22,7 +23,7 @@ static bool weighs(const struct account *account, const struct account_module *m
 static bool lacks_debug(const struct account_module *module)
 {
     return account_module_lacks(module) && !module->is_vdso &&
-           text_starts(text_make(module->problem), MODULE_PROBLEM_NO_DEBUG);
+           (module->is_partly || text_starts(text_make(module->problem), MODULE_PROBLEM_NO_DEBUG));
 }
 
 /* One query for each module that is not advised yet, in the order of the modules. */

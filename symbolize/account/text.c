@@ -324,14 +324,14 @@ static void put_modules(struct sink *out, const struct account *account)
     size_t n_shown = 0;
     for (size_t i = 0; i < account->modules.n && n_shown < MAX_MODULES; i++) {
         const struct account_module *module = &account->modules.items[i];
-        double share = percent(module->self_ns, account->all.weight_ns);
+        double share = percent(module->lineless_ns, account->all.weight_ns);
         if (!account_module_lacks(module) || share < 100.0 * ACCOUNT_MODULE_SHARE)
             continue;
         if (n_shown++ == 0)
             sink_text(out, "\nModules that lack names or lines, with their share of the weight\n");
         sink_format(out, "%6.1f %%  ", share);
         put_name(out, module->path, MAX_NAME_BYTES);
-        sink_format(out, ": %s", account_source_word(module->source)->words);
+        sink_format(out, ": %s", account_module_words(module));
         if (module->nameless_ns != 0)
             sink_format(out, ", %.1f %% without a name",
                         percent(module->nameless_ns, account->all.weight_ns));

@@ -98,3 +98,8 @@ const struct account_word *account_source_word(enum module_source source)
     };
     return word_at(words, N_WORDS(words), source);
 }
+
+const char *account_module_words(const struct account_module *module)
+{
+    return account_source_word(module->is_partly ? MODULE_SYMTAB : module->source)->words;
+}

@@ -132,6 +132,7 @@ static bool module_add(struct account *account, const char *path, enum module_so
         .source = source,
         .self_ns = self_ns,
         .nameless_ns = source == MODULE_NO_NAMES ? self_ns : 0,
+        .lineless_ns = self_ns,
         .is_made = true,
     };
     return self_ns == 0 || (module.path != NULL && module.problem != NULL &&

@@ -21,6 +21,9 @@
 /* Of all weight: a module with less is light. As the account's threshold to name one. */
 #define LIGHT_SHARE 0.01
 
+/* Of a module with debug information, in code without: what is less is the run-time's beginnings, say. */
+#define PARTLY_SHARE 0.1
+
 /* A module that samples are in, the same one for all processes that mapped the same file. */
 struct target {
     struct module_job job; /* of the first one seen, and its part of the distinct addresses */
@@ -29,9 +32,10 @@ struct target {
     uint32_t profile_module;
     double sampled; /* weight of the samples in it, where that was asked for */
     uint64_t self_ns;
-    uint64_t nameless_ns; /* of it */
-    uint32_t n_together;  /* functions that share their short name   */
-    bool hidden;          /* libsampler.so itself                    */
+    uint64_t nameless_ns; /* of it, and the next: account.h */
+    uint64_t lineless_ns;
+    uint32_t n_together; /* functions that share their short name   */
+    bool hidden;         /* libsampler.so itself                    */
 };
 
 VECTOR_DEFINE(targets, struct target)
@@ -441,13 +445,6 @@ void node_stacks_map(struct node_stacks *stacks, size_t index, uint32_t *out)
 
 /* ---- account ---- */
 
-/* Whether the code of a node goes by where it is. */
-static bool node_is_nameless(const struct target *target, const struct recording_node *node)
-{
-    const struct chain *chain = chain_find(target, recording_node_vaddr(node));
-    return target->job.symbols->frames[chain->first].nameless;
-}
-
 bool node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, uint64_t weight_ns)
 {
     const struct recording_node *leaf = leaf_find(stacks, index, node);
@@ -458,10 +455,23 @@ bool node_stacks_weigh(struct node_stacks *stacks, size_t index, uint32_t node, 
     if (leaf->module == 0)
         return jit_frames_weigh(stacks->jit, index, leaf, weight_ns);
     struct target *target = target_of_node(stacks, index, leaf);
-    bool is_nameless = node_is_nameless(target, leaf);
+    const struct chain *chain = chain_find(target, recording_node_vaddr(leaf));
+    const struct chain_frame *frame = &target->job.symbols->frames[chain->first];
     add_to(&target->self_ns, weight_ns);
-    add_to(&target->nameless_ns, is_nameless ? weight_ns : 0);
-    return is_nameless;
+    add_to(&target->nameless_ns, frame->nameless ? weight_ns : 0);
+    add_to(&target->lineless_ns, frame->line == 0 ? weight_ns : 0);
+    return frame->nameless; /* it goes by where it is */
+}
+
+/* A program of which only the libraries linked into it were built with -g; where the debug information
+ * has a file of its own, all that there is of it is there. */
+static bool is_partly(const struct target *target)
+{
+    const struct module_symbols *symbols = target->job.symbols;
+    return symbols->source == MODULE_DWARF &&
+           text_is(target->job.module->path, symbols->debug_path) &&
+           (double)target->lineless_ns >= PARTLY_SHARE * (double)target->self_ns &&
+           target->lineless_ns > 0;
 }
 
 /* As hexadecimal digits; NULL when out of memory. */
@@ -487,6 +497,8 @@ bool node_stacks_account(const struct node_stacks *stacks, struct account *accou
             .source = target->job.symbols->source,
             .self_ns = target->self_ns,
             .nameless_ns = target->nameless_ns,
+            .lineless_ns = target->lineless_ns,
+            .is_partly = is_partly(target),
             .n_together = target->n_together,
             .is_vdso = (target->job.module->flags & CAPTURE_MODULE_VDSO) != 0,
             .build_id = build_id_text(account, target->job.module->build_id),

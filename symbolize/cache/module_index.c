@@ -22,7 +22,7 @@ enum index_outcome module_index_open(struct symbol_cache *cache, const struct el
     if (has_key && kept_get(cache, &out->key, &out->index))
         return INDEX_DONE;
     enum index_outcome outcome = dwarf_index_build(file, &out->index);
-    out->to_keep = has_key && outcome == INDEX_DONE;
+    out->to_keep = has_key && outcome == INDEX_DONE && !elf_file_changed(file);
     return outcome;
 }
 

@@ -91,6 +91,16 @@ void elf_file_close(struct elf_file *file)
     free(file);
 }
 
+bool elf_file_changed(const struct elf_file *file)
+{
+    struct stat now;
+    if (file->fd < 0 || fstat(file->fd, &now) != 0)
+        return false;
+    const struct stat *then = &file->status;
+    return now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != then->st_mtim.tv_nsec;
+}
+
 struct text elf_file_build_id(const struct elf_file *file)
 {
     const void *bytes = NULL;

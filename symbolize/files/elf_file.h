@@ -35,6 +35,10 @@ MUST_CHECK bool elf_file_open_owned(void *image, size_t size_bytes, struct elf_f
                                     struct err *err);
 void elf_file_close(struct elf_file *file); /* takes NULL */
 
+/* Whether somebody has written to it, or cut it, since it was opened: what was read is not to be
+ * relied on (cut_guard.h). */
+bool elf_file_changed(const struct elf_file *file);
+
 /* The bytes of NT_GNU_BUILD_ID; empty if there is none. */
 struct text elf_file_build_id(const struct elf_file *file);
 

@@ -10,6 +10,9 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
+/* The largest seen has 100 MB; of a file without end, say one with a hole, no part is worth reading. */
+#define MAX_BYTES ((off_t)1 << 30)
+
 /* NULL: it may be read. */
 static const char *why_not(const struct stat *status, const struct code_file_owner *owner)
 {
@@ -19,6 +22,8 @@ static const char *why_not(const struct stat *status, const struct code_file_own
         return "it belongs to another user than the program ran as";
     if (status->st_nlink != 1)
         return "it has another name as well";
+    if (status->st_size > MAX_BYTES)
+        return "it is larger than 1 GiB";
     /* File systems keep times to the tick before, some to the second before. */
     uint64_t written_s = (uint64_t)status->st_mtim.tv_sec;
     if (written_s + 1 < owner->start_realtime_ns / SECOND_NS)
@@ -56,12 +61,11 @@ enum code_file_outcome code_file_read(const char *path, const struct code_file_o
     }
     *bytes = malloc((size_t)status.st_size + 1);
     bool done = *bytes != NULL && all_read(fd, *bytes, (size_t)status.st_size, n);
-    if (*bytes != NULL && !done)
+    if (!done)
         *why = strerror(errno);
     close(fd);
     if (done)
         return CODE_FILE_READ;
-    bool no_memory = *bytes == NULL;
     free(*bytes);
-    return no_memory ? CODE_FILE_NO_MEMORY : CODE_FILE_REFUSED;
+    return CODE_FILE_REFUSED;
 }

@@ -22,7 +22,6 @@ enum code_file_outcome {
     CODE_FILE_READ,
     CODE_FILE_NONE,    /* there is none                               */
     CODE_FILE_REFUSED, /* or cannot be read: `why` says it, in words  */
-    CODE_FILE_NO_MEMORY,
 };
 
 /* The bytes there are now, of the heap. */

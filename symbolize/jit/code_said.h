@@ -32,7 +32,20 @@ struct code_said {
 struct codes_said {
     struct code_said *items;
     size_t n;
+    uint64_t n_words; /* about one of them, in the file that is being read */
 };
+
+/* Of a hostile file each word may be about each address, over and over: so many are listened to, which
+ * takes some seconds. */
+#define CODES_MAX_WORDS UINT64_C(100000000)
+
+static inline bool codes_said_listen(struct codes_said *codes)
+{
+    if (codes->n_words == CODES_MAX_WORDS)
+        return false;
+    codes->n_words++;
+    return true;
+}
 
 /* The first at or after `pc`, `n` if there is none. */
 static inline size_t codes_said_from(const struct codes_said *codes, uint64_t pc)

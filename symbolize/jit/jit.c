@@ -98,8 +98,26 @@ static uint64_t uid_of(const struct recording *recording)
     return uid.length == 0 ? geteuid() : number;
 }
 
-/* False: out of memory. What was read is in jit->files[which], which stays NULL otherwise. */
-static bool file_read(struct jit *jit, unsigned which, const char *path,
+/* The first problem is told. */
+static void problem_note(struct jit *jit, const char *path, const char *is_what, const char *why)
+{
+    if (jit->problem[0] == '\0')
+        snprintf(jit->problem, sizeof jit->problem, "%.150s %s: %.60s", path, is_what, why);
+}
+
+static void codes_begin_file(struct jit *jit)
+{
+    jit->codes.n_words = 0;
+}
+
+static void codes_end_file(struct jit *jit, const char *path)
+{
+    if (jit->codes.n_words == CODES_MAX_WORDS)
+        problem_note(jit, path, "is used in part", "it says too much about the same code");
+}
+
+/* What was read is in jit->files[which], which stays NULL otherwise. */
+static void file_read(struct jit *jit, unsigned which, const char *path,
                       const struct recording *recording, size_t *n)
 {
     const char *why;
@@ -114,33 +132,34 @@ static bool file_read(struct jit *jit, unsigned which, const char *path,
     enum code_file_outcome outcome = code_file_read(path, &owner, &bytes, n, &why);
     if (outcome == CODE_FILE_READ)
         jit->files[which] = bytes;
-    if (outcome == CODE_FILE_REFUSED && jit->problem[0] == '\0')
-        snprintf(jit->problem, sizeof jit->problem, "%.150s is not used: %.60s", path, why);
-    return outcome != CODE_FILE_NO_MEMORY;
+    if (outcome == CODE_FILE_REFUSED)
+        problem_note(jit, path, "is not used", why);
 }
 
-static bool map_use(struct jit *jit, const struct recording *recording)
+static void map_use(struct jit *jit, const struct recording *recording)
 {
     char path[64];
     size_t n;
     snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", recording->header.pid);
-    if (!file_read(jit, FILE_MAP, path, recording, &n))
-        return false;
-    if (jit->files[FILE_MAP] != NULL)
-        perf_map_read((struct text){jit->files[FILE_MAP], n}, &jit->codes);
-    return true;
+    file_read(jit, FILE_MAP, path, recording, &n);
+    if (jit->files[FILE_MAP] == NULL)
+        return;
+    codes_begin_file(jit);
+    perf_map_read((struct text){jit->files[FILE_MAP], n}, &jit->codes);
+    codes_end_file(jit, path);
 }
 
 /* Uses the dump at `path`, if there is one. False: out of memory. */
 static bool dump_use(struct jit *jit, const struct recording *recording, const char *path)
 {
     size_t n;
-    if (!file_read(jit, FILE_DUMP, path, recording, &n))
-        return false;
+    file_read(jit, FILE_DUMP, path, recording, &n);
     if (jit->files[FILE_DUMP] == NULL)
         return true;
+    codes_begin_file(jit);
     enum jitdump_outcome outcome =
         jitdump_read((struct text){jit->files[FILE_DUMP], n}, recording->header.pid, &jit->codes);
+    codes_end_file(jit, path);
     if (outcome == JITDUMP_NONE) {
         free(jit->files[FILE_DUMP]);
         jit->files[FILE_DUMP] = NULL;
@@ -190,7 +209,10 @@ bool jit_init(struct jit *jit, const struct recording *recording)
 {
     if (!codes_collect(&jit->codes, recording))
         return false;
-    return jit->codes.n == 0 || (map_use(jit, recording) && dump_find(jit, recording));
+    if (jit->codes.n == 0)
+        return true;
+    map_use(jit, recording);
+    return dump_find(jit, recording);
 }
 
 void jit_deinit(struct jit *jit)

@@ -85,12 +85,13 @@ static bool lines_make_sense(const struct loaded *code)
 
 /* The line at the code's address is that of the entry with the highest one up to it; they need not be in
  * order. */
-static void lines_said(const struct loaded *code, struct code_said *said)
+static void lines_said(const struct loaded *code, struct codes_said *codes, struct code_said *said)
 {
     struct cursor c = code->lines;
     struct line_entry entry = {.file = text_make("")};
     uint64_t best = 0;
-    for (uint64_t i = 0; i < code->n_lines && entry_read(&c, code, &entry); i++) {
+    for (uint64_t i = 0;
+         i < code->n_lines && entry_read(&c, code, &entry) && codes_said_listen(codes); i++) {
         if (i == 0) {
             said->decl_file = entry.file;
             said->decl_line = entry.line;
@@ -109,7 +110,9 @@ static void code_said_at(const struct dump *dump, const struct loaded *code, uin
 {
     struct codes_said *codes = dump->codes;
     for (size_t i = codes_said_from(codes, code->start);
-         i < codes->n && codes->items[i].pc - code->start < code->size_bytes; i++) {
+         i < codes->n && codes->items[i].pc - code->start < code->size_bytes &&
+         codes_said_listen(codes);
+         i++) {
         struct code_said *said = &codes->items[i];
         if (dump->has_times && time_ns > said->seen_ns)
             continue;
@@ -119,7 +122,7 @@ static void code_said_at(const struct dump *dump, const struct loaded *code, uin
                                    .name = code->name,
                                    .file = text_make(""),
                                    .decl_file = text_make("")};
-        lines_said(code, said);
+        lines_said(code, codes, said);
     }
 }
 

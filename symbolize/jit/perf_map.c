@@ -39,7 +39,9 @@ static void line_read(struct text line, struct codes_said *codes)
            (name.bytes[name.length - 1] == '\r' || name.bytes[name.length - 1] == ' '))
         name.length--;
     for (size_t i = codes_said_from(codes, start);
-         i < codes->n && codes->items[i].pc - start < size_bytes && name.length > 0; i++) {
+         i < codes->n && codes->items[i].pc - start < size_bytes && name.length > 0 &&
+         codes_said_listen(codes);
+         i++) {
         codes->items[i].entry = start;
         codes->items[i].name = name;
     }

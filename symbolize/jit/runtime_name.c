@@ -94,6 +94,19 @@ static struct runtime_name python_split(struct text said)
     return name;
 }
 
+/* .NET says last how it compiled the function. */
+static struct text without_tier(struct text said)
+{
+    static const char *const tiers[] = {"[PreJIT]",           "[MinOptJitted]",
+                                        "[QuickJitted]",      "[Optimized]",
+                                        "[OptimizedTier1]",   "[OptimizedTier1OSR]",
+                                        "[InstrumentedTier]", "[InstrumentedTierOptimized]"};
+    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++)
+        if (text_ends(said, tiers[i]))
+            return (struct text){said.bytes, said.length - strlen(tiers[i])};
+    return said;
+}
+
 struct runtime_name runtime_name_split(struct text said)
 {
     struct text rest = v8_rest(said);
@@ -101,5 +114,6 @@ struct runtime_name runtime_name_split(struct text said)
         return v8_split(said, rest);
     if (text_starts(said, "py::"))
         return python_split(said);
+    said = without_tier(said);
     return (struct runtime_name){.name = said, .identity = said, .file = {"", 0}, .place = {"", 0}};
 }

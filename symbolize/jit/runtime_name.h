@@ -4,10 +4,14 @@
  *   JS:*fib /srv/app.js:1:13     fib                     /srv/app.js  1    node, V8
  *   JS:^ /srv/app.js:3:46        (anonymous) app.js:3:46 /srv/app.js  3
  *   py::fib:/srv/app.py          fib                     /srv/app.py       Python
+ *   int32 [app] Sum::Of(int32)[OptimizedTier1]
+ *                                int32 [app] Sum::Of(int32)        .NET
  *   anything else                as it is
  *
  * V8's marks of how a function was compiled (~ interpreted, ^ and + in between, * optimized) are left
- * out, so that one function is one, however often it was compiled. */
+ * out, as are .NET's, so that one function is one, however often it was compiled.
+ *
+ * Source of .NET's: coreclr/vm/prestub.cpp, GetJitOptimizationTierStr. */
 #ifndef SAMPLER_RUNTIME_NAME_H
 #define SAMPLER_RUNTIME_NAME_H
 

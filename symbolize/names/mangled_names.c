@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "map.h"
+#include "names/names.h"
 
 /* Of functions of one name and place that have several symbols: overloads made by a macro, copies of
  * a constructor. Nobody knows which of them was inlined. */
@@ -36,25 +37,18 @@ static void frame_name(struct chain_frame *frame, uint32_t mangled)
     frame->unmangled = false;
 }
 
-/* Parts and variants of a function (.part.0, .constprop.1) are it. No scheme mangles to a point. */
-static size_t without_suffix_length(const struct symbol *symbol)
-{
-    const char *point = memchr(symbol->name, '.', symbol->length);
-    return point == NULL ? symbol->length : (size_t)(point - symbol->name);
-}
-
 /* By the symbol at its entry. False when out of memory. */
 static bool outermost_name(const struct named_chains *named, struct chain_frame *frame,
                            const struct symbols *symbols, struct map *known)
 {
     const struct symbol *symbol = symbols_find(symbols, frame->entry);
-    uint32_t mangled;
-    uint32_t without_suffix;
+    uint32_t mangled, without_suffix; /* parts and variants of a function are it */
     if (symbol == NULL || symbol->vaddr != frame->entry ||
         !is_mangled_name(symbol->name, symbol->length))
         return true;
+    struct text base = names_base((struct text){symbol->name, symbol->length});
     if (!intern_add(named->texts, symbol->name, symbol->length, &mangled) ||
-        !intern_add(named->texts, symbol->name, without_suffix_length(symbol), &without_suffix))
+        !intern_add(named->texts, base.bytes, base.length, &without_suffix))
         return false;
     known_add(known, frame, without_suffix);
     frame_name(frame, mangled);

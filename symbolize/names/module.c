@@ -317,6 +317,15 @@ static void symbols_read(struct work *work)
 
 /* ---- all together ---- */
 
+static void change_tell(struct work *work)
+{
+    const struct elf_file *const files[] = {work->file, work->debug};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (files[i] != NULL && elf_file_changed(files[i]))
+            problem_set(work, "%s was changed while it was read; names of it may be wrong",
+                        i == 0 ? work->module->path.bytes : work->debug_path);
+}
+
 static void missing_tell(struct work *work)
 {
     char text[400];
@@ -381,6 +390,7 @@ bool module_symbolize(const struct recording_module *module, const struct symbol
     dwarf_read(&work);
     symbols_read(&work);
     exported_names_use(&work);
+    change_tell(&work);
     missing_tell(&work);
     code_ranges_deinit(&work.ranges);
     elf_file_close(work.alt);

@@ -10,14 +10,19 @@
 #include <string.h>
 
 #include "names/symbols.h"
+#include "text.h"
 
 #define PLT_ENTRY_BYTES 16u
 #define NAME_MAX_BYTES 4096u
+
+/* What is read and made in all, in sizes of the file: in a hostile one all sections may be the same bytes. */
+#define BYTES_PER_FILE 4u
 
 struct slot {
     uint64_t got_vaddr; /* where the relocation puts the address */
     const char *name;   /* "" for an IRELATIVE one               */
     uint64_t addend;    /* its resolver                          */
+    struct text shown;  /* "malloc@plt", of the arena; length 0: not made yet */
 };
 
 VECTOR_DEFINE(slots, struct slot)
@@ -27,8 +32,18 @@ struct plt {
     const struct elf_file *file;
     struct slots slots; /* sorted by got_vaddr       */
     struct slots lazy;  /* those of .rela.plt, in its order */
+    uint64_t left_bytes;
     bool no_memory;
 };
+
+/* False: it has been too much. */
+static bool bytes_take(struct plt *plt, uint64_t n)
+{
+    if (n > plt->left_bytes)
+        return false;
+    plt->left_bytes -= n;
+    return true;
+}
 
 /* Name of symbol `index` of the table `table_index`, "" if it cannot be read. */
 static const char *relocation_name(const struct elf_file *file, size_t table_index, size_t index)
@@ -49,7 +64,8 @@ static void relocations_read(struct plt *plt, Elf_Scn *section, const GElf_Shdr 
 {
     bool of_plt = strcmp(elf_file_section_name(plt->file, header), ".rela.plt") == 0;
     Elf_Data *data = elf_getdata(section, NULL);
-    size_t n = data == NULL || data->d_buf == NULL ? 0 : data->d_size / sizeof(Elf64_Rela);
+    bool is_taken = data != NULL && data->d_buf != NULL && bytes_take(plt, data->d_size);
+    size_t n = is_taken ? data->d_size / sizeof(Elf64_Rela) : 0;
     for (size_t i = 0; i < n && i <= INT32_MAX && !plt->slots.no_memory; i++) {
         GElf_Rela raw;
         if (gelf_getrela(data, (int)i, &raw) == NULL)
@@ -63,6 +79,7 @@ static void relocations_read(struct plt *plt, Elf_Scn *section, const GElf_Shdr 
             .name =
                 named ? relocation_name(plt->file, header->sh_link, GELF_R_SYM(raw.r_info)) : "",
             .addend = (uint64_t)raw.r_addend,
+            .shown = {"", 0},
         };
         slots_push(&plt->slots, slot);
         if (of_plt)
@@ -77,7 +94,7 @@ static int slot_compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static const struct slot *slot_find(const struct plt *plt, uint64_t got_vaddr)
+static struct slot *slot_find(const struct plt *plt, uint64_t got_vaddr)
 {
     const struct slot key = {.got_vaddr = got_vaddr};
     if (plt->slots.n == 0)
@@ -86,8 +103,8 @@ static const struct slot *slot_find(const struct plt *plt, uint64_t got_vaddr)
 }
 
 /* The slot an entry stands for, NULL if it is none (the first entry, padding). */
-static const struct slot *entry_decode(const struct plt *plt, const uint8_t *code, size_t n,
-                                       uint64_t vaddr)
+static struct slot *entry_decode(const struct plt *plt, const uint8_t *code, size_t n,
+                                 uint64_t vaddr)
 {
     for (size_t i = 0; i + 6 <= n; i++) {
         int32_t displacement;
@@ -104,11 +121,12 @@ static const struct slot *entry_decode(const struct plt *plt, const uint8_t *cod
     return NULL;
 }
 
-static void entry_add(struct plt *plt, const struct slot *slot, uint64_t vaddr, uint64_t end)
+/* Gives the slot the name it is shown by; length 0: it has none. */
+static void slot_name(struct plt *plt, struct slot *slot)
 {
     char name[NAME_MAX_BYTES];
     const char *target = slot->name;
-    size_t length = strlen(target);
+    size_t length = strnlen(target, sizeof name);
     if (length == 0) { /* IRELATIVE: named after its resolver, as the function it chooses for */
         const struct symbol *resolver = symbols_find(plt->symbols, slot->addend);
         if (resolver == NULL)
@@ -119,23 +137,38 @@ static void entry_add(struct plt *plt, const struct slot *slot, uint64_t vaddr, 
     if (length >= sizeof name)
         return;
     int n = snprintf(name, sizeof name, "%.*s@plt", (int)length, target);
-    if (n <= 0 || (size_t)n >= sizeof name)
+    if (n <= 0 || (size_t)n >= sizeof name || !bytes_take(plt, (uint64_t)n))
         return;
     const char *kept = arena_text(plt->symbols->arena, name, (size_t)n);
-    const struct symbol symbol = {vaddr, end, kept, (uint32_t)n, 0, false};
-    if (kept == NULL || !symbols_add(plt->symbols, &symbol))
+    if (kept == NULL)
+        plt->no_memory = true;
+    else
+        slot->shown = (struct text){kept, (size_t)n};
+}
+
+static void entry_add(struct plt *plt, struct slot *slot, uint64_t vaddr, uint64_t end)
+{
+    if (slot->shown.length == 0)
+        slot_name(plt, slot);
+    const struct symbol symbol = {
+        .vaddr = vaddr,
+        .end = end,
+        .name = slot->shown.bytes,
+        .length = (uint32_t)slot->shown.length,
+    };
+    if (symbol.length != 0 && !symbols_add(plt->symbols, &symbol))
         plt->no_memory = true;
 }
 
 static void section_read(struct plt *plt, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_rawdata(section, NULL);
-    if (data == NULL || data->d_buf == NULL)
+    if (data == NULL || data->d_buf == NULL || !bytes_take(plt, data->d_size))
         return;
     size_t entry_bytes = header->sh_entsize == 8 ? 8 : PLT_ENTRY_BYTES;
     for (size_t at = 0; at + entry_bytes <= data->d_size && !plt->no_memory; at += entry_bytes) {
         uint64_t vaddr = header->sh_addr + at;
-        const struct slot *slot =
+        struct slot *slot =
             entry_decode(plt, (const uint8_t *)data->d_buf + at, entry_bytes, vaddr);
         if (slot == NULL)
             continue;
@@ -165,6 +198,9 @@ bool symbols_add_plt(struct symbols *symbols, const struct elf_file *file)
     if (gelf_getehdr(file->elf, &header) == NULL || header.e_machine != EM_X86_64)
         return true;
     struct plt plt = {.symbols = symbols, .file = file};
+    size_t size_bytes = 0;
+    (void)elf_rawfile(file->elf, &size_bytes);
+    plt.left_bytes = BYTES_PER_FILE * (uint64_t)size_bytes;
     sections_each(&plt, true);
     if (plt.slots.n > 1)
         qsort(plt.slots.items, plt.slots.n, sizeof(struct slot), slot_compare);

@@ -2,15 +2,24 @@
  *
  * A symbol covers [vaddr, end). Of one address the best name stays (rank, then bytes, so that
  * the result does not depend on the order of the file). Symbols may lie in each other: a lookup
- * takes the nearest one before the address that reaches it. */
+ * takes the nearest one before the address that reaches it. Labels in a function that has a size, as
+ * hand-written assembly has them for its loops, are left out: the function is what people know. */
 #include "names/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
+
 /* How far back a lookup goes for a symbol that encloses the nearest one (hand-written assembly has
  * entry points within functions). */
 #define MAX_STEPS_BACK 16u
+
+/* Names may be ends of others, and a file have them twice. */
+#define NAMES_PER_FILE 16u
+
+/* Longer ones do not come from a compiler we know. */
+#define NAME_MAX_BYTES ((size_t)1 << 20)
 
 void symbols_init(struct symbols *symbols, struct arena *arena)
 {
@@ -20,6 +29,23 @@ void symbols_init(struct symbols *symbols, struct arena *arena)
 void symbols_deinit(struct symbols *symbols)
 {
     symbol_table_deinit(&symbols->table);
+}
+
+void symbols_begin_file(struct symbols *symbols, const struct elf_file *file)
+{
+    size_t size_bytes = 0;
+    (void)elf_rawfile(file->elf, &size_bytes);
+    symbols->left_bytes = NAMES_PER_FILE * (uint64_t)size_bytes;
+}
+
+size_t symbols_name_length(struct symbols *symbols, const char *name, size_t room)
+{
+    size_t most = room < NAME_MAX_BYTES ? room : NAME_MAX_BYTES;
+    if (most > symbols->left_bytes)
+        most = (size_t)symbols->left_bytes;
+    size_t length = strnlen(name, most);
+    symbols->left_bytes -= length;
+    return length < most ? length : 0;
 }
 
 bool symbols_add(struct symbols *symbols, const struct symbol *symbol)
@@ -42,24 +68,36 @@ static int symbol_compare(const void *left, const void *right)
     return a->length < b->length ? -1 : a->length > b->length;
 }
 
+/* Of a sorted table the best of each address, and no label within a function. Returns how many. */
+static size_t best_keep(struct symbol *table, size_t n)
+{
+    uint64_t functions_end = 0; /* of those so far that have a size */
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct symbol *symbol = &table[i];
+        bool is_known = kept > 0 && table[kept - 1].vaddr == symbol->vaddr;
+        if (is_known || (symbol->is_label && symbol->sizeless && symbol->vaddr < functions_end))
+            continue;
+        if (!symbol->is_label && !symbol->sizeless)
+            functions_end = max_u64(functions_end, symbol->end);
+        table[kept++] = *symbol;
+    }
+    return kept;
+}
+
 void symbols_finish(struct symbols *symbols)
 {
     struct symbol *table = symbols->table.items;
-    size_t n = symbols->table.n;
-    if (n == 0)
+    if (symbols->table.n == 0)
         return;
-    qsort(table, n, sizeof *table, symbol_compare);
-    size_t kept = 0;
-    for (size_t i = 1; i < n; i++) {
-        if (table[i].vaddr != table[kept].vaddr)
-            table[++kept] = table[i];
-    }
-    for (size_t i = 0; i < kept; i++) {
+    qsort(table, symbols->table.n, sizeof *table, symbol_compare);
+    size_t kept = best_keep(table, symbols->table.n);
+    for (size_t i = 0; i + 1 < kept; i++) {
         if (table[i].sizeless && table[i].end > table[i + 1].vaddr)
             table[i].end = table[i + 1].vaddr;
     }
-    symbols->table.n = kept + 1;
-    symbols->n_sorted = symbols->table.n;
+    symbols->table.n = kept;
+    symbols->n_sorted = kept;
 }
 
 const struct symbol *symbols_find(const struct symbols *symbols, uint64_t vaddr)

@@ -23,6 +23,7 @@ struct symbol {
     uint32_t length;
     uint32_t rank; /* of the names of one address the lowest is shown */
     bool sizeless; /* the table does not say where it ends            */
+    bool is_label; /* nor that it is a function: it may be a place in one */
 };
 
 VECTOR_DEFINE(symbol_table, struct symbol)
@@ -30,8 +31,9 @@ VECTOR_DEFINE(symbol_table, struct symbol)
 struct symbols {
     struct arena *arena;
     struct symbol_table table;
-    size_t n_sorted; /* of them sorted by vaddr, one per address              */
-    bool has_symtab; /* static functions are known as well                            */
+    size_t n_sorted;     /* of them sorted by vaddr, one per address              */
+    bool has_symtab;     /* static functions are known as well                            */
+    uint64_t left_bytes; /* of names that are read still, of the file of symbols_begin_file */
 };
 
 void symbols_init(struct symbols *symbols, struct arena *arena); /* keeps the arena */
@@ -51,6 +53,13 @@ MUST_CHECK bool symbols_add_dynamic(struct symbols *symbols, const struct elf_fi
 /* Adds the PLT entries of x86-64 files (plt.c). `file` is the module itself, not its debug file.
  * Names of IFUNC entries come from the symbols finished before. */
 MUST_CHECK bool symbols_add_plt(struct symbols *symbols, const struct elf_file *file);
+
+/* For the readers of tables: a hostile file may have one name of a megabyte for each of its symbols. */
+void symbols_begin_file(struct symbols *symbols, const struct elf_file *file);
+
+/* Length of the name that begins at `name`, of which `room` bytes are there; 0: it has no end, or
+ * the names so far are longer than the file's can be. */
+size_t symbols_name_length(struct symbols *symbols, const char *name, size_t room);
 
 /* For symbols_add_plt. `name` is kept. */
 MUST_CHECK bool symbols_add(struct symbols *symbols, const struct symbol *symbol);

@@ -9,6 +9,9 @@
 
 #include "names/symbols.h"
 
+/* Each symbol is looked for in all of them. */
+#define MAX_SEGMENTS 1024u
+
 struct dynamic {
     const struct elf_file *file;
     const char *bytes; /* the whole file */
@@ -85,9 +88,8 @@ static bool symbol_add(struct symbols *symbols, const struct dynamic *dynamic, c
         raw->st_name >= names_bytes || code_bytes == 0)
         return true;
     const char *name = names + raw->st_name;
-    uint64_t room = names_bytes - raw->st_name;
-    size_t length = strnlen(name, room);
-    if (length == 0 || length == room)
+    size_t length = symbols_name_length(symbols, name, names_bytes - raw->st_name);
+    if (length == 0)
         return true;
     uint64_t size_bytes =
         raw->st_size == 0 || raw->st_size > code_bytes ? code_bytes : raw->st_size;
@@ -112,8 +114,10 @@ bool symbols_add_dynamic(struct symbols *symbols, const struct elf_file *file)
     uint64_t names_off;
     uint64_t names_bytes;
     dynamic.bytes = elf_rawfile(file->elf, &dynamic.size_bytes);
-    if (dynamic.bytes == NULL || elf_getphdrnum(file->elf, &dynamic.n_segments) != 0)
+    if (dynamic.bytes == NULL || elf_getphdrnum(file->elf, &dynamic.n_segments) != 0 ||
+        dynamic.n_segments > MAX_SEGMENTS)
         return true;
+    symbols_begin_file(symbols, file);
     tables_find(&dynamic, &symtab, &strtab);
     if (symtab == 0 || strtab <= symtab ||
         !vaddr_locate(&dynamic, symtab, &symbols_off, &symbols_bytes) ||

@@ -5,8 +5,7 @@
 
 #include "names/symbols.h"
 
-/* Names longer than this do not come from a compiler we know. */
-#define NAME_MAX_BYTES ((size_t)1 << 20)
+#define MOST_UNDERSCORES 9u
 
 /* Lower is better: functions before labels, global and weak before local, few underscores. */
 static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
@@ -15,8 +14,10 @@ static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
     rank += symbol->st_size == 0 ? 500 : 0;
     unsigned binding = GELF_ST_BIND(symbol->st_info);
     rank += binding == STB_LOCAL ? 200 : 0;
-    size_t underscores = strspn(name, "_");
-    return rank + (underscores > 9 ? 9 : (uint32_t)underscores);
+    uint32_t underscores = 0;
+    while (underscores < MOST_UNDERSCORES && name[underscores] == '_')
+        underscores++;
+    return rank + underscores;
 }
 
 static bool is_code(const GElf_Sym *symbol, const char *name, const GElf_Shdr *section)
@@ -36,6 +37,7 @@ static bool table_add(struct symbols *symbols, const struct elf_file *file, Elf_
     if (data == NULL || data->d_buf == NULL || header->sh_entsize == 0)
         return true;
     size_t n = data->d_size / sizeof(Elf64_Sym);
+    symbols_begin_file(symbols, file);
     for (size_t i = 1; i < n && i <= INT32_MAX; i++) {
         GElf_Sym raw;
         GElf_Shdr where;
@@ -51,12 +53,20 @@ static bool table_add(struct symbols *symbols, const struct elf_file *file, Elf_
         if (raw.st_size == 0 || __builtin_add_overflow(raw.st_value, raw.st_size, &end))
             end = where.sh_addr + where.sh_size;
         /* "memcpy@@GLIBC_2.14": linkers have put the version into .symtab names at times. */
-        const char *at = strchr(name + 1, '@');
-        size_t length = at == NULL ? strlen(name) : (size_t)(at - name);
-        if (length > NAME_MAX_BYTES || end <= raw.st_value)
+        size_t length =
+            symbols_name_length(symbols, name, SIZE_MAX); /* it has an end: elf_strptr */
+        if (length == 0 || end <= raw.st_value)
             continue;
+        const char *at = memchr(name + 1, '@', length - 1);
         const struct symbol symbol = {
-            raw.st_value, end, name, (uint32_t)length, rank_of(&raw, name), raw.st_size == 0};
+            .vaddr = raw.st_value,
+            .end = end,
+            .name = name,
+            .length = at == NULL ? (uint32_t)length : (uint32_t)(at - name),
+            .rank = rank_of(&raw, name),
+            .sizeless = raw.st_size == 0,
+            .is_label = GELF_ST_TYPE(raw.st_info) == STT_NOTYPE,
+        };
         if (!symbols_add(symbols, &symbol))
             return false;
     }

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FIRST_BYTES ((size_t)64 << 10)
@@ -39,10 +42,26 @@ static char **environment_make(void)
     return kept;
 }
 
+/* ---- its time -------------------------------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int left_ms(int64_t end_ms)
+{
+    int64_t now = now_ms();
+    return now < end_ms ? (int)(end_ms - now) : 0;
+}
+
 /* ---- its output ------------------------------------------------------------------------------ */
 
 struct lines {
     int fd;
+    int64_t end_ms; /* what comes later is not read */
     char *bytes;
     size_t n;
     size_t room;
@@ -79,7 +98,18 @@ static void lines_take(struct lines *lines, command_line *take, void *context)
     memmove(lines->bytes, at, lines->n);
 }
 
-/* False: out of memory. */
+/* Waits for output, or its end; false: it is too late. */
+static bool lines_await(const struct lines *lines)
+{
+    struct pollfd output = {.fd = lines->fd, .events = POLLIN};
+    int n;
+    do
+        n = poll(&output, 1, left_ms(lines->end_ms));
+    while (n < 0 && errno == EINTR);
+    return n > 0;
+}
+
+/* False: out of memory, or of time. */
 static bool lines_read(struct lines *lines, command_line *take, void *context)
 {
     for (;;) {
@@ -90,6 +120,8 @@ static bool lines_read(struct lines *lines, command_line *take, void *context)
             lines->is_cut = true;
             lines->n = 0;
         }
+        if (!lines_await(lines))
+            return false;
         ssize_t got = read(lines->fd, lines->bytes + lines->n, lines->room - lines->n);
         if (got < 0 && errno == EINTR)
             continue;
@@ -130,12 +162,21 @@ static pid_t start(const char *const *arguments, int output)
     return child;
 }
 
-static int status_of(pid_t child)
+/* Of a child that has closed its output, or is not waited for any longer. */
+static int status_of(pid_t child, int64_t end_ms)
 {
+    const struct timespec a_moment = {.tv_nsec = 500000};
     int status = 0;
-    while (waitpid(child, &status, 0) != child)
-        if (errno != EINTR)
-            return 0; /* SIGCHLD is ignored: nobody knows */
+    pid_t ended;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0 && left_ms(end_ms) > 0)
+        nanosleep(&a_moment, NULL);
+    if (ended < 0)
+        return 0; /* SIGCHLD is ignored: nobody knows */
+    if (ended == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, WNOHANG); /* it may hang in the kernel even so */
+        return COMMAND_FAILED;
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : COMMAND_FAILED;
 }
 
@@ -146,10 +187,10 @@ int command_run(const char *const *arguments, command_line *take, void *context)
         return COMMAND_FAILED;
     pid_t child = start(arguments, ends[1]);
     close(ends[1]);
-    struct lines lines = {.fd = ends[0]};
+    struct lines lines = {.fd = ends[0], .end_ms = now_ms() + COMMAND_MAX_MS};
     bool ok = child > 0 && lines_read(&lines, take, context);
     close(ends[0]);
     free(lines.bytes);
-    int status = child > 0 ? status_of(child) : COMMAND_FAILED;
+    int status = child > 0 ? status_of(child, lines.end_ms) : COMMAND_FAILED;
     return ok ? status : COMMAND_FAILED;
 }

@@ -18,6 +18,8 @@ static void line_take(void *context, struct text line)
 bool rpm_find_packages(const char *root, struct file_package *files, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        if (files[i].path[0] != '/')
+            continue; /* rpm would take it for an option, of which some run commands */
         const char *const arguments[] = {"rpm",     "--root",        root[0] == '\0' ? "/" : root,
                                          "--query", "--queryformat", "%{NAME}\n",
                                          "--file",  files[i].path,   NULL};

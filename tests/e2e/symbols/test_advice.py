@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from debug_files import program_make, record
+from debug_files import command, program_make, record
 from e2e import Skip, case, check, check_equal, clean_environment, main, sampler
 
 OWN = "build it with -g, or name the folder of its debug file by --debug-dir"
@@ -63,6 +63,29 @@ def a_program_of_ones_own(_scratch):
     line, said = advice()
     check_equal(said, OWN, "advice")
     check(line.endswith("; for lines and inlined functions: " + OWN), "line: %s", line)
+
+
+@case
+def a_part_of_a_program(_scratch):
+    """Its hot function was built without -g, what else it is made of with it, as programs in Rust are by default."""
+    command("gcc", "-O2", "-g", "-c", write("rest.c", "int rest = 1;\nint main(void) { extern void hot(void); hot(); return !rest; }\n"))
+    command("gcc", "-O2", "-c", write("hot.c", "static volatile unsigned long n;\nvoid hot(void) { while (n < 200000000) n++; }\n"))
+    command("gcc", "rest.o", "hot.o", "-o", "work")
+    record()
+    line, said = advice()
+    check_equal(said, OWN, "advice")
+    check(re.search(r"^sampler: [89]\d\.\d % is in work \(names, no lines\); for lines", line), "line: %s", line)
+    command("gcc", "-O2", "-g", "-c", "hot.c")
+    command("gcc", "rest.o", "hot.o", "-o", "work")
+    record()
+    result = sampler("report", "recording", "-o", "x.sprofile")
+    check("for lines and inlined functions" not in result.stderr, "said: %s", result.stderr)
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    return path
 
 
 @case

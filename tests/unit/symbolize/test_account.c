@@ -131,8 +131,13 @@ static void accounts_add_up(void **state)
     account_of(&both, 2);
     account_of(&one, 1);
     account_of(&other, 2);
-    const struct account_module module = {"/lib/x", "gone", MODULE_DYNSYM, false, false, 10,
-                                          0,        0,      "abcd",        "seek"};
+    const struct account_module module = {.path = "/lib/x",
+                                          .problem = "gone",
+                                          .source = MODULE_DYNSYM,
+                                          .self_ns = 10,
+                                          .lineless_ns = 7,
+                                          .build_id = "abcd",
+                                          .advice = "seek"};
     assert_true(account_modules_push(&one.modules, module));
     assert_true(account_modules_push(&other.modules, module));
     other.modules.items[0].source = MODULE_SYMTAB;
@@ -147,6 +152,7 @@ static void accounts_add_up(void **state)
     assert_int_equal(one.modules.n, 1);
     const struct account_module *added = &one.modules.items[0];
     assert_int_equal(added->self_ns, 20);
+    assert_int_equal(added->lineless_ns, 14);
     assert_int_equal(added->source, MODULE_SYMTAB);
     assert_string_equal(added->path, "/lib/x");
     assert_string_equal(added->advice, "seek");
@@ -200,9 +206,13 @@ static void both_prints_name_what_there_is(void **state)
     (void)state;
     struct account account;
     account_of(&account, 2);
-    const struct account_module app = {
-        "/bin/app", MODULE_PROBLEM_NO_DEBUG,     MODULE_NO_NAMES, false, false, 40000000, 0, 0,
-        "0123ab",   "apt install app-dbg\033[2J"};
+    const struct account_module app = {.path = "/bin/app",
+                                       .problem = MODULE_PROBLEM_NO_DEBUG,
+                                       .source = MODULE_NO_NAMES,
+                                       .self_ns = 40000000,
+                                       .lineless_ns = 40000000,
+                                       .build_id = "0123ab",
+                                       .advice = "apt install app-dbg\033[2J"};
     assert_true(account_modules_push(&account.modules, app));
     char *text = print(&account, account_print_text);
     static const char *const words[] = {

@@ -200,29 +200,35 @@ static void what_never_began_is_said_so(void **state)
 
 /* ---- what is missing ------------------------------------------------------------------------- */
 
+#define MODULE(its_path, its_problem, its_source)                                                  \
+    {                                                                                              \
+        .path = (its_path), .problem = (its_problem), .source = (its_source), .build_id = "",      \
+        .advice = ""                                                                               \
+    }
+
 static void modules_without_names_are_told_of_when_they_weigh(void **state)
 {
     (void)state;
     struct account account = usual();
     const struct account_module modules[] = {
-        {"/bin/whole", "", MODULE_DWARF, false, false, 0, 0, 0, "", ""},
-        {"/lib/a.so", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, false, false, 0, 0, 0, "", ""},
-        {"/lib/b.so", "the file has changed", MODULE_NO_NAMES, false, false, 0, 0, 0, "", ""},
-        {"/lib/c.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, "", ""},
-        {"/lib/d.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, "", ""},
-        {"/lib/e.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB, false, false, 0, 0, 0, "", ""},
-        {"[vdso]", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM, true, false, 0, 0, 0, "",
-         ""}, /* has all it can have */
+        MODULE("/bin/whole", "", MODULE_DWARF),
+        MODULE("/lib/a.so", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM),
+        MODULE("/lib/b.so", "the file has changed", MODULE_NO_NAMES),
+        MODULE("/lib/c.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB),
+        MODULE("/lib/d.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB),
+        MODULE("/lib/e.so", MODULE_PROBLEM_NO_DEBUG, MODULE_SYMTAB),
+        MODULE("[vdso]", MODULE_PROBLEM_NO_DEBUG, MODULE_DYNSYM),
     };
     for (size_t i = 0; i < 7; i++)
         assert_true(account_modules_push(&account.modules, modules[i]));
     struct account_module *items = account.modules.items;
     account.all.weight_ns = account.all.cpu_ns = 1000;
     items[0].self_ns = 500;
-    items[6].self_ns = 451;
-    items[1].self_ns = 49;
+    items[6].is_vdso = true; /* has all it can have */
+    items[6].self_ns = items[6].lineless_ns = 451;
+    items[1].self_ns = items[1].lineless_ns = 49;
     assert_string_equal(missing(&account), ""); /* 4.9 % */
-    items[1].self_ns = 50;
+    items[1].self_ns = items[1].lineless_ns = 50;
     assert_string_equal(missing(&account), "5.0 % is in a.so (exported names only)\n");
     items[1].advice = "apt install a-dbg";
     assert_string_equal(missing(&account),
@@ -234,17 +240,19 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
         "5.0 % is in a.so (exported names only): the servers are slow; for lines and "
         "inlined functions: apt install a-dbg\n");
     items[1].problem = MODULE_PROBLEM_NO_DEBUG;
-    items[2].self_ns = 60; /* another problem: a line of its own, the heavier first */
+    items[2].self_ns = items[2].lineless_ns =
+        60; /* another problem: a line of its own, the heavier first */
     assert_string_equal(missing(&account),
                         "6.0 % is in b.so (no names): the file has changed\n"
                         "5.0 % is in a.so (exported names only); for lines and inlined functions: "
                         "apt install a-dbg\n");
-    items[2].self_ns = 0;
+    items[2].self_ns = items[2].lineless_ns = 0;
     for (size_t i = 3; i < 6; i++) {
-        items[i].self_ns = 40;
+        items[i].self_ns = items[i].lineless_ns = 40;
         items[i].advice = "apt install a-dbg";
     }
-    items[5].self_ns = 9; /* too little to be named, and counted all the same */
+    items[5].self_ns = items[5].lineless_ns =
+        9; /* too little to be named, and counted all the same */
     assert_string_equal(missing(&account),
                         "13.9 % is in a.so (exported names only), c.so (names, no lines) and 1 "
                         "more; for lines and inlined functions: apt install a-dbg\n");
@@ -254,6 +262,12 @@ static void modules_without_names_are_told_of_when_they_weigh(void **state)
                         "and inlined functions: apt install a-dbg\n"
                         "4.0 % is in d.so (names, no lines); for lines and inlined functions: apt "
                         "install d-dbg\n");
+    for (size_t i = 1; i < 6; i++)
+        items[i].lineless_ns = 0;
+    items[0].lineless_ns = 200; /* of 500: only what was linked into it has debug information */
+    assert_string_equal(missing(&account), "");
+    items[0].is_partly = true;
+    assert_string_equal(missing(&account), "20.0 % is in whole (names, no lines)\n");
     account_modules_deinit(&account.modules);
 }
 

@@ -79,6 +79,22 @@ static void test_map_lines_that_are_none(void **state)
         expect_name(i, "", 0);
 }
 
+/* A file may say so much about each address that reading it would take hours. */
+static void test_too_many_words(void **state)
+{
+    (void)state;
+    const char *map = "1000 1 a\n1000 1 b\n1000 1 c\n";
+    codes.n_words = CODES_MAX_WORDS - 2;
+    perf_map_read(text_make(map), &codes);
+    expect_name(0, "b", 0x1000);
+    assert_int_equal(codes.n_words, CODES_MAX_WORDS);
+    codes.n_words = 0;
+    perf_map_read(text_make(map), &codes);
+    expect_name(0, "c", 0x1000);
+    assert_int_equal(codes.n_words, 3);
+    codes.n_words = 0;
+}
+
 /* ---- dumps ---- */
 
 struct bytes {
@@ -309,6 +325,10 @@ static void test_names(void **state)
     expect_split("JS:*x [eval]:2:5", "x", "[eval]", 2, "[eval]:2:5");
     expect_split("py::fib:/srv/app.py", "fib", "/srv/app.py", 0, "");
     expect_split("py::<listcomp>:/srv/a:b.py", "<listcomp>", "/srv/a:b.py", 0, "");
+    expect_split("int32 [app] Ns.Sum::Of(int32)[QuickJitted]", "int32 [app] Ns.Sum::Of(int32)", "",
+                 0, "");
+    expect_split("int32 [app] Ns.Sum::Of(int32)[OptimizedTier1OSR]",
+                 "int32 [app] Ns.Sum::Of(int32)", "", 0, "");
     static const char *const as_they_are[] = {
         "Builtin:ArrayMap",
         "JS:*",
@@ -318,6 +338,7 @@ static void test_names(void **state)
         "JS:*fib /srv/app.js:99999999999:1",
         "int Foo.bar(int, String)",
         "void [app] Foo::Bar(int32)[Tier0]",
+        "int32[] [app] Foo::Bar[System.__Canon](int32[])",
         "py::",
         "",
         "RegExp:a:1:2",
@@ -409,6 +430,7 @@ int main(void)
         cmocka_unit_test_setup(test_map, reset),
         cmocka_unit_test_setup(test_map_later_line_wins, reset),
         cmocka_unit_test_setup(test_map_lines_that_are_none, reset),
+        cmocka_unit_test_setup(test_too_many_words, reset),
         cmocka_unit_test_setup(test_dump_times, reset),
         cmocka_unit_test_setup(test_dump_moves, reset),
         cmocka_unit_test_setup(test_dump_lines, reset),

@@ -83,6 +83,12 @@ static void names_in_all_modes(void **state)
          "{impl#2}::next<...>"},
         {"(*Server).Serve", "(*Server).Serve", "(*Server).Serve"},
         {"main.(*T).f", "main.(*T).f", "main.(*T).f"},
+        {"main.Map[go.shape.func(int) string]", "main.Map[go.shape.func(int) string]",
+         "main.Map[go.shape.func(int) string]"},
+        {"core::num::<impl u32>::pow", "core::num::<impl u32>::pow", "core::num::<impl u32>::pow"},
+        {"alloc::slice::<impl [T]>::join::<Vec<T>>", "alloc::slice::<impl [T]>::join::<Vec<T>>",
+         "alloc::slice::<impl [T]>::join::<...>"},
+        {"f[1](int)", "f[1](int)", "f[1]"},
         {"[lib (old).so<1>+0x10]", "[lib (old).so<1>+0x10]", "[lib (old).so<1>+0x10]"},
         {"open<", "open<", "open<"},
         {"open(", "open(", "open("},
@@ -104,7 +110,18 @@ static void clone_suffixes_are_dropped(void **state)
         {"foo.part.12.cold.3", "foo"},
         {"foo.llvm.1234567890", "foo"},
         {"foo.lto_priv.0.cold", "foo"},
+        {"foo.localalias.1", "foo"},
         {"foo.avx2", "foo.avx2"},
+        {"main.part", "main.part"}, /* functions of Go */
+        {"org.lto_priv.isra", "org.lto_priv.isra"},
+        {"db.cleanup", "db.cleanup"},
+        {"_Z7numbersl.resume", "numbers(long)"},
+        {"_Z7numbersPZ7numberslE17_Z7numbersl.Frame.actor", "numbers(long)"},
+        {"_Z7numbersPZ7numberslE17_Z7numbersl.Frame.actor.cold", "numbers(long)"},
+        {"_ZN12_GLOBAL__N_16hiddenEPZNS_6hiddenElNS_1KEE38_ZN12_GLOBAL__N_16hiddenElNS_1KE.Frame."
+         "destroy",
+         "(anonymous namespace)::hidden(long, (anonymous namespace)::K)"},
+        {"_Z3fooi.Frame", "_Z3fooi.Frame"},
         {"foo.cold.avx2", "foo.cold.avx2"},
         {"foo.0", "foo.0"},
         {"foo.", "foo."},
@@ -161,6 +178,32 @@ static void exploding_names_come_back_at_once(void **state)
     free(huge);
 }
 
+/* "Tuple!(Tuple!(int, int), Tuple!(int, int))" and so on, each by a reference to the one before. */
+static void exploding_name_of_d(unsigned n_steps, char *name, size_t name_bytes)
+{
+    char type[1000] = "i", next[1000];
+    for (unsigned i = 0; i < n_steps; i++) {
+        size_t n = strlen(type);
+        char distance[3] = {(char)('A' + n / 26), (char)('a' + n % 26), '\0'};
+        snprintf(next, sizeof next, "B2%.900sQ%s", type, n < 26 ? distance + 1 : distance);
+        memcpy(type, next, sizeof type);
+    }
+    snprintf(name, name_bytes, "_D1a%.900s", type);
+}
+
+static void exploding_names_of_d(void **state)
+{
+    (void)state;
+    char name[1000];
+    exploding_name_of_d(5, name, sizeof name);
+    assert_string_equal(demangle(name, NAMES_FULL, buffer),
+                        "a"); /* a variable's type is not said */
+    exploding_name_of_d(60, name, sizeof name);
+    assert_ptr_equal(demangle(name, NAMES_FULL, buffer), name);
+    const char *good = "_D8demangle4testFaZv"; /* the next one would cost as much */
+    assert_ptr_equal(demangle(good, NAMES_FULL, buffer), good);
+}
+
 /* Each is looked for up to the name's end, so not at each of half a million places. */
 static void brackets_that_nothing_closes(void **state)
 {
@@ -185,6 +228,7 @@ int main(void)
         cmocka_unit_test(clone_suffixes_are_dropped),
         cmocka_unit_test(broken_names_come_back),
         cmocka_unit_test(exploding_names_come_back_at_once),
+        cmocka_unit_test(exploding_names_of_d),
         cmocka_unit_test(brackets_that_nothing_closes),
     };
     return cmocka_run_group_tests(tests, buffer_make, buffer_free);

@@ -206,6 +206,17 @@ static void each_distribution_has_its_way(void **state)
     }
 }
 
+static bool is_written(const char *name, const char *content)
+{
+    char path[512], read[512] = "";
+    snprintf(path, sizeof path, "%s%s", made, name);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    (void)fread(read, 1, sizeof read - 1, file);
+    fclose(file);
+    return strcmp(read, content) == 0;
+}
+
 /* rpm is one of ours, which knows one file and of that two packages. */
 static void rpm_is_asked_where_there_is_its_database(void **state)
 {
@@ -231,6 +242,11 @@ static void rpm_is_asked_where_there_is_its_database(void **state)
                         "set DEBUGINFOD_URLS=https://debuginfod.fedoraproject.org, or dnf "
                         "debuginfo-install thing-libs");
     assert_string_equal(queries[1].advice, OWN);
+    /* A path in a recording may be anything, such as an option of rpm that runs a command. */
+    file_write("/bin/rpm", "#!/bin/sh\necho \"$7\" >>\"$2/asked\"\n");
+    queries[0].path = "--eval=%(touch /tmp/x)";
+    packages_advise(&system, queries, 2);
+    assert_true(is_written("/fedora/asked", "/opt/other/tool\n"));
     assert_int_equal(setenv("PATH", usual_path, 1), 0);
 }
 
@@ -324,6 +340,16 @@ static void commands_give_their_lines(void **state)
     assert_int_equal(lines.n_bytes, 488895);
 }
 
+/* One that hangs, and one that does so with its output closed. */
+static void commands_end_in_time(void **state)
+{
+    (void)state;
+    struct lines lines;
+    assert_int_equal(COMMAND_FAILED, shell("echo a; exec sleep 300", &lines));
+    assert_string_equal(lines.last, "a");
+    assert_int_equal(COMMAND_FAILED, shell("exec sleep 300 >&-", &lines));
+}
+
 static void a_line_without_end_is_cut(void **state)
 {
     (void)state;
@@ -372,6 +398,7 @@ int main(void)
         cmocka_unit_test(without_such_data_the_folder_tells),
         cmocka_unit_test(advice_is_kept_until_something_is_installed),
         cmocka_unit_test(commands_give_their_lines),
+        cmocka_unit_test(commands_end_in_time),
         cmocka_unit_test(a_line_without_end_is_cut),
         cmocka_unit_test(commands_are_not_profiled),
         cmocka_unit_test(who_ignores_children_gets_lines_too),
