@@ -166,7 +166,7 @@ static void account_of_run_is_whole(struct account *account)
     uint64_t pid = account->processes.items[0].pid;
     assert_true(account_set_run(account, pid, 900000000));
     assert_true(account->all.cpu_known);
-    assert_int_equal(account->all.cpu_ns, 100000000 + 98000000 + 10000000 + 2 * 500000);
+    assert_int_equal(account->all.cpu_ns, 100000000 + 98000000 + 10000000 + 2 * 1000000);
     assert_int_equal(account->unrecorded_ns, 900000000 - account->all.cpu_ns);
     assert_int_equal(account->run_cpu_ns, 900000000);
     assert_true(account_set_run(account, pid, 800000000)); /* once */

@@ -5,7 +5,7 @@
 
 #define MS UINT64_C(1000000)
 #define MAIN 10
-#define ENDS (MS / 2) /* what may pass where a process begins and ends */
+#define ENDS MS /* what may pass where a process begins and ends */
 
 /* A process that its parent waited for, with all it used. */
 static struct account_process ended(uint64_t pid, uint64_t ppid, uint64_t cpu_ms)
@@ -300,12 +300,12 @@ static void removing_takes_no_longer_than_there_is_memory(void **state)
     account_add_process_exit(&tree.account, 1, ENDS); /* and it is not taken for left once more */
     account_add_process_exit(&tree.account, 3, ENDS);
     tree_end(&tree, 709, 709, 9 * MS - 2 * ENDS);
-    family_add(&tree, 9000); /* 15 000 pages */
-    tree.account.processes.items[3].peak_bytes = 15000 * 4096;
+    family_add(&tree, 9000);
+    tree.account.processes.items[3].peak_bytes = 6000 * 4096;
     exits_find(&tree, 709 * MS);
-    assert_int_equal(exit_ns(&tree, 1) + exit_ns(&tree, 3), 8 * MS + MS / 2);
-    assert_int_equal(exit_ns(&tree, 3), 16 * exit_ns(&tree, 1));
-    tree_end(&tree, 709, 709, MS / 2);
+    assert_int_equal(exit_ns(&tree, 1) + exit_ns(&tree, 3), 8 * MS);
+    assert_int_equal(exit_ns(&tree, 3), 7 * exit_ns(&tree, 1));
+    tree_end(&tree, 709, 709, MS);
 }
 
 /* Then it may have been something else. */
@@ -344,7 +344,7 @@ static void without_a_run_the_parents_know(void **state)
     assert_int_equal(exit_ns(&tree, 1), 300000);
     assert_int_equal(exit_ns(&tree, 3), 300000);
     account_deinit(&tree.account);
-    family_add(&tree, 1001);
+    family_add(&tree, 2001);
     exits_find(&tree, 0);
     assert_int_equal(exit_ns(&tree, 1), 0);
     account_deinit(&tree.account);
