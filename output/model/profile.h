@@ -47,6 +47,9 @@ struct profile_kind {
     enum profile_unit unit;
 };
 
+/* The path of code that a program made as it ran and of which its runtime said the names. */
+#define PROFILE_JIT_MODULE "[jit]"
+
 struct profile_module {
     uint32_t path;     /* text                                   */
     uint32_t build_id; /* text: lower-case hexadecimal           */

@@ -6,7 +6,11 @@
  *           library: below /usr (headers of C++), /rustc and /rust/deps (Rust's own), a package folder of
  *           Rust, Go, Python or npm.
  *           An inlined function of std:: is thus not own code, wherever it was inlined; nor is an entry
- *           of the PLT, the first step of a call of a library. */
+ *           of the PLT, the first step of a call of a library.
+ *
+ * A profile that knows functions made at run time is one of a program in the language of its runtime:
+ * then code of the runtime (runtime_module.h), of what comes with it and of native packages is not own
+ * code, so that the time of an interpreter is that of the functions it interprets. */
 #ifndef SAMPLER_SELECT_MY_CODE_H
 #define SAMPLER_SELECT_MY_CODE_H
 

@@ -8,7 +8,6 @@
 #include "jit/jit.h"
 #include "jit/runtime_name.h"
 
-#define JIT_MODULE "[jit]"
 #define ANON_FUNCTION "[anon]"
 
 struct jit_frames {
@@ -76,7 +75,8 @@ static uint32_t name_add(struct jit_frames *frames, const struct runtime_name *n
 
 static uint32_t function_add(struct jit_frames *frames, const struct code_said *said)
 {
-    const struct profile_module module = {.path = profile_add_cstring(frames->builder, JIT_MODULE)};
+    const struct profile_module module = {
+        .path = profile_add_cstring(frames->builder, PROFILE_JIT_MODULE)};
     struct profile_function function = {.module = profile_add_module(frames->builder, &module)};
     struct runtime_name name = runtime_name_split(said->name);
     bool is_raw = frames->options->names == NAMES_RAW;
@@ -142,6 +142,6 @@ static bool module_add(struct account *account, const char *path, enum module_so
 bool jit_frames_account(const struct jit_frames *frames, struct account *account)
 {
     const char *problem = problem_of(frames);
-    return module_add(account, JIT_MODULE, MODULE_SYMTAB, "", frames->named_ns) &&
+    return module_add(account, PROFILE_JIT_MODULE, MODULE_SYMTAB, "", frames->named_ns) &&
            module_add(account, ANON_FUNCTION, MODULE_NO_NAMES, problem, frames->anon_ns);
 }

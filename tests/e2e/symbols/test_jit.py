@@ -1,5 +1,6 @@
 """Code that a program makes as it runs: the names, files and lines that its runtime says, and no others."""
 
+import glob
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from e2e import SAMPLER, Skip, case, check, check_equal, clean_environment, main, need, run, sampler_run, test_program
+from e2e import SAMPLER, Skip, case, check, check_equal, clean_environment, main, need, run, sampler, sampler_run, test_program
 from views import json_of
 
 MS = 400
@@ -146,6 +147,8 @@ def node(_scratch):
     check(set(own) <= {"heavy", "fill", "(anonymous) work.js:1:1"} and "heavy" in own, "functions: %r", list(own))
     check(own["heavy"]["file"] == os.path.realpath("work.js") and own["heavy"]["line"] == 2, "heavy: %r", own["heavy"])
     check(sum(share(row) for row in every if row["name"] == "[anon]") < 0.1, "anon")
+    mine = {row["name"] for row in json_of("top", "-n", "0", "--my-code")["rows"] if row["self"] > 0}
+    check("heavy" in mine and mine <= set(own) | {"[hidden]", "[anon]"}, "--my-code: %r", mine)
     os.unlink(map_of(json_of("top", "--by", "process")["rows"][0]["pid"]))
 
 
@@ -180,6 +183,42 @@ def java_without_frame_pointers(_scratch):
     sort, heavy, java_main = (max((share(row, "total") for row in of_sort if name in row["name"]), default=0)
                               for name in ("DualPivotQuicksort.sort", "Work.heavy", "JavaMain"))
     check(sort > 0.2 and heavy > 0.7 * sort and java_main > 0.97 * sort, "sort %.3f, under heavy %.3f, under JavaMain %.3f", sort, heavy, java_main)
+    os.unlink(map_of(json_of("top", "--by", "process")["rows"][0]["pid"]))
+
+
+def python_with_names():
+    """A Python that can say what it interprets: 3.12 or later."""
+    known = [shutil.which("python3.%d" % minor) for minor in range(12, 20)]
+    for python in [sys.executable, *known, *glob.glob(os.path.expanduser("~/.pyenv/versions/3.1[2-9]*/bin/python3"))]:
+        if python and subprocess.run([python, "-c", "import sys; sys.activate_stack_trampoline('perf')"], check=False,
+                                     stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    raise Skip("no Python 3.12 here")
+
+
+@case
+def python(_scratch):
+    """--jit: functions of Python by name and file; what the interpreter does for them is theirs with --my-code, which `top` says."""
+    interpreter = python_with_names()
+    with open("work.py", "w", encoding="ascii") as file:
+        file.write("import json\n"
+                   "def heavy(n): return sum(i * i % 7 for i in range(n))\n"
+                   "def texts(n): return len(json.dumps(list(range(n)), indent=1))\n"
+                   "print(sum(heavy(100000) + texts(10000) for _ in range(40)))\n")
+    check_equal(sampler_run(["-q", "-o", "x.sprofile"], [interpreter, "work.py"]).status, 0, "without --jit")
+    said = sampler("top", "-n", "1").stdout.decode().splitlines()[-1]
+    check_equal(said, "sampler-run --jit names the functions of Python as well", "without names")
+    check_equal(sampler_run(["--jit", "-q", "-o", "x.sprofile"], [interpreter, "work.py"]).status, 0, "status")
+    rows = json_of("top", "-n", "0")["rows"]
+    heavy = [row for row in rows if row["name"] == "heavy"]
+    check(len(heavy) == 1 and heavy[0]["file"] == os.path.realpath("work.py"), "heavy: %r", heavy)
+    check(share(heavy[0]) < 0.05 and 0.2 < share(heavy[0], "total") < 0.95, "heavy: %r", heavy)
+    said = sampler("top", "-n", "1").stdout.decode().splitlines()[-1]
+    check(re.fullmatch(r"\d\d\.\d% was spent on behalf of interpreted or JIT-compiled code: --my-code shows its functions", said), "%r", said)
+    mine = {row["name"]: share(row) for row in json_of("top", "-n", "0", "--my-code")["rows"] if share(row) > 0.01}
+    names = {"heavy", "heavy.<locals>.<genexpr>", "texts", "<module> [work.py]", "<module>", "[hidden]"}
+    check(set(mine) <= names and mine["heavy.<locals>.<genexpr>"] > 0.2 and mine["texts"] > 0.04, "--my-code: %r", mine)
+    check("spent on behalf" not in sampler("top", "--my-code").stdout.decode(), "said once more")
     os.unlink(map_of(json_of("top", "--by", "process")["rows"][0]["pid"]))
 
 
