@@ -7,6 +7,7 @@
 #include "fold/summary.h"
 #include "options/options.h"
 #include "view/input.h"
+#include "view/screen.h"
 
 struct top {
     const struct options *options;
@@ -18,6 +19,9 @@ struct top {
 
 /* For people (view/screen.h). */
 MUST_CHECK bool top_print_text(const struct top *top, struct err *err);
+
+/* What to ask next, if there is something to say. */
+MUST_CHECK bool top_print_hint(const struct top *top, struct screen *screen, struct err *err);
 
 /* For programs; the man page says what is in it. */
 MUST_CHECK bool top_print_json(const struct top *top, struct err *err);

@@ -1,14 +1,11 @@
 /* top_text.c - the table of `sampler top` for people: self and total as time and percent, a bar of
  * what it is sorted by, and names that fit the terminal. */
 #include "commands/top.h"
-#include "number.h"
-#include "select/runtime_module.h"
 #include "view/cells.h"
 #include "view/row_texts.h"
 #include "view/rows_by.h"
 
 #define BAR_COLUMNS ((size_t)6)
-#define HINT_LEAST 0.25 /* of the whole */
 
 /* What stands in a row besides numbers. */
 struct row_looks {
@@ -92,34 +89,6 @@ static uint64_t longest_bar(const struct top *top)
     return longest;
 }
 
-static struct text module_of(const struct profile *profile, const struct summary_row *row)
-{
-    return profile_text(profile, profile->modules[profile->functions[row->key.id].module].path);
-}
-
-/* Who profiles a script sees the functions of its interpreter. */
-static void print_hint(const struct top *top, struct screen *screen)
-{
-    const struct summary *summary = &top->summary;
-    uint64_t made_self = 0, made_total = 0, python_self = 0;
-    for (size_t i = 0; i < summary->n; i++) {
-        struct text module = module_of(top->input->profile, &summary->rows[i]);
-        if (text_is(module, PROFILE_JIT_MODULE)) {
-            made_self += summary->rows[i].self;
-            made_total = max_u64(made_total, summary->rows[i].total);
-        } else if (is_python_with_names(module)) {
-            python_self += summary->rows[i].self;
-        }
-    }
-    if (part_of(made_total, summary->weighed.all) > HINT_LEAST && made_self < made_total / 2)
-        print_remark(screen,
-                     "%.1f%% was spent on behalf of interpreted or JIT-compiled code: --my-code "
-                     "shows its functions",
-                     100 * part_of(made_total, summary->weighed.all));
-    else if (made_total == 0 && part_of(python_self, summary->weighed.all) > HINT_LEAST)
-        print_remark(screen, "sampler-run --jit names the functions of Python as well");
-}
-
 static bool print_rows(const struct top *top, struct screen *screen, struct err *err)
 {
     const struct summary *summary = &top->summary;
@@ -136,10 +105,8 @@ static bool print_rows(const struct top *top, struct screen *screen, struct err 
         print_row(top, screen, style, &looks, i);
     if (summary->n > top->n_rows)
         print_remark(screen, "%zu more; -n 0 shows all", summary->n - top->n_rows);
-    if (top->by == SUMMARY_BY_FUNCTION && !options_flag(top->options, OPTION_MY_CODE))
-        print_hint(top, screen);
     arena_destroy(arena);
-    return true;
+    return top_print_hint(top, screen, err);
 }
 
 bool top_print_text(const struct top *top, struct err *err)

@@ -10,7 +10,8 @@
  *
  * A profile that knows functions made at run time is one of a program in the language of its runtime:
  * then code of the runtime (runtime_module.h), of what comes with it and of native packages is not own
- * code, so that the time of an interpreter is that of the functions it interprets. */
+ * code, so that the time of an interpreter is that of the functions it interprets. Of packages an
+ * extension with debug information is: others' come without. */
 #ifndef SAMPLER_SELECT_MY_CODE_H
 #define SAMPLER_SELECT_MY_CODE_H
 

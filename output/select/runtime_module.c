@@ -12,11 +12,16 @@ static struct text without_suffix(struct text name)
     return name;
 }
 
+/* "3.12", also as builds for debugging or with free threads have it: "3.13t", "3.12-dbg". */
 static bool is_version(struct text text)
 {
+    bool any_digit = false;
+    if (text_ends(text, "-dbg"))
+        text.length -= strlen("-dbg");
     for (size_t i = 0; i < text.length; i++) {
         char c = text.bytes[i];
-        if (!char_is_digit(c) && c != '.' && c != '-')
+        any_digit = any_digit || char_is_digit(c);
+        if (!char_is_digit(c) && c != '.' && c != '-' && !(any_digit && (c == 't' || c == 'd')))
             return false;
     }
     return true;
@@ -36,35 +41,16 @@ bool is_python_with_names(struct text path)
 
 bool is_runtime_module(struct text path)
 {
-    static const char *const NAMES[] = {"node",
-                                        "nodejs",
-                                        "libnode",
-                                        "deno",
-                                        "bun",
-                                        "python",
-                                        "libpython",
-                                        "java",
-                                        "libjvm",
-                                        "libjli",
-                                        "libjava",
-                                        "libnio",
-                                        "dotnet",
-                                        "libcoreclr",
-                                        "libclrjit",
-                                        "libhostfxr",
-                                        "libhostpolicy",
-                                        "libSystem.Native",
-                                        "beam.smp",
-                                        "luajit",
-                                        "libluajit",
-                                        "php",
-                                        "php-fpm",
-                                        "libphp",
-                                        "ruby",
-                                        "libruby",
-                                        "julia",
-                                        "libjulia",
-                                        "libjulia-internal"};
+    static const char *const NAMES[] = {
+        "node",       "nodejs",        "libnode",          "deno",
+        "electron",   "bun",           "python",           "libpython",
+        "java",       "libjvm",        "libjli",           "libjava",
+        "libnio",     "libnet",        "libzip",           "libjimage",
+        "dotnet",     "libcoreclr",    "libclrjit",        "libclrgc",
+        "libhostfxr", "libhostpolicy", "libSystem.Native", "beam.smp",
+        "luajit",     "mono-sgen",     "libmonosgen",      "libluajit",
+        "php",        "php-fpm",       "libphp",           "ruby",
+        "libruby",    "julia",         "libjulia",         "libjulia-internal"};
     struct text name = without_suffix(text_base_name(path));
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (text_starts(name, NAMES[i]) && is_version(text_from(name, strlen(NAMES[i]))))

@@ -207,7 +207,7 @@ def python(_scratch):
                    "print(sum(heavy(100000) + texts(10000) for _ in range(40)))\n")
     check_equal(sampler_run(["-q", "-o", "x.sprofile"], [interpreter, "work.py"]).status, 0, "without --jit")
     said = sampler("top", "-n", "1").stdout.decode().splitlines()[-1]
-    check_equal(said, "sampler-run --jit names the functions of Python as well", "without names")
+    check_equal(said, "sampler-run --jit (python -X perf) names the functions of Python as well", "without names")
     check_equal(sampler_run(["--jit", "-q", "-o", "x.sprofile"], [interpreter, "work.py"]).status, 0, "status")
     rows = json_of("top", "-n", "0")["rows"]
     heavy = [row for row in rows if row["name"] == "heavy"]

@@ -95,12 +95,15 @@ static void runtimes_are_not_own_beside_the_code_they_run(void **state)
                                            "/srv/venv/lib/site-packages/numpy/core/_umath.so"};
     for (size_t i = 0; i < sizeof RUNTIMES / sizeof *RUNTIMES; i++) {
         expect_beside("[jit]", "f", RUNTIMES[i], "", false);
-        expect_beside("[jit]", "f", RUNTIMES[i], "src/ceval.c", false);
         expect_beside("/home/me/app", "f", RUNTIMES[i], "", true);
     }
     expect_beside("[jit]", "f", "/home/me/ext/fast.cpython-312-x86_64-linux-gnu.so", "fast.c",
                   true);
+    expect_beside("[jit]", "f", "/srv/py/lib/libpython3.13t.so.1.0", "Python/ceval.c", false);
+    expect_beside("[jit]", "f", "/srv/venv/lib/site-packages/mine.so", "mine.c", true);
+    expect_beside("[jit]", "f", "/srv/py/lib/python3.12/lib-dynload/_json.so", "_json.c", false);
     expect_beside("[jit]", "f", "/home/me/nodes", "", true);
+    expect_beside("[jit]", "f", "/home/me/noded", "", true);
     expect_beside("[jit]", "f", "/home/me/javac", "", true);
     expect_beside("[jit]", "f", "postgres", "", true);
 }
@@ -113,11 +116,23 @@ static void libraries_of_scripts_are_not_own(void **state)
     expect("[jit]", "/srv/py/lib/python3.12/json/decoder.py", false);
     expect("[jit]", "node:internal/modules/cjs/loader", false);
     expect("[jit]", "<string>", true);
+    expect("[jit]", "/usr/src/app/index.js", true);
+    expect("[jit]", "/usr/src/app/node_modules/a/index.js", false);
+    expect("/home/me/app", "/usr/src/debug/glibc/malloc.c", false);
+    expect_name("sun.shine", "[jit]", "/srv/app/main.py", true);
+    expect_name("java.brew", "[jit]", "/srv/app/sun.js", true);
     expect_name("int shop.java.Cart.sum(java.lang.Object)", "[jit]", "", true);
     expect_name("java.lang.String java.lang.Long.toString(long)", "[jit]", "", false);
     expect_name("jdk.internal.misc.Unsafe.park(boolean, long)", "[jit]", "", false);
     expect_name("void [System.Runtime] System.GC::Collect()", "[jit]", "", false);
     expect_name("void [shop] Shop.Cart::Add(int32)", "[jit]", "", true);
+    expect_name("void [shop] Shop.Cart::Add(class [System.Runtime]System.String)", "[jit]", "",
+                true);
+    expect_name("Ljava/util/HashMap;::get", "[jit]", "", false);
+    expect_name("StubRoutines (2)", "[jit]", "", false);
+    expect_name("_new_array_Java stub", "[jit]", "", false);
+    expect_name("global::call_light_bif_shared", "[jit]", "", false);
+    expect_name("lists:map/2", "[jit]", "", true);
     expect_name("Interpreter", "[jit]", "", true);
 }
 

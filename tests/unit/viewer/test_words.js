@@ -72,7 +72,8 @@ test("names in few columns", () => {
     for (const path of ["a.c", "../src/a.c", "/srv/usr/a.c", "/srv/lib/a.c"])
         assert.ok(isOwn(path), path);
     for (const path of ["/usr/include/a.h", "/lib/a.c", "/rustc/1f2/library/core/a.rs",
-                        "/srv/.cargo/registry/src/a.rs", "/srv/node_modules/a.c"])
+                        "/srv/.cargo/registry/src/a.rs", "/srv/node_modules/a.c", "node:fs",
+                        "/srv/lib/python3.12/os.py"])
         assert.ok(!isOwn(path), path);
 });
 

@@ -20,11 +20,13 @@ export function plainPath(path)
     return parts.join("/");
 }
 
-const LIBRARY_FOLDERS =
-    ["/usr/", "/lib/", "/lib32/", "/lib64/", "/nix/", "/gnu/store/", "/rustc/", "/rust/deps/"];
+const LIBRARY_FOLDERS = [
+    "/usr/", "/lib/", "/lib32/", "/lib64/", "/nix/", "/gnu/store/", "/rustc/", "/rust/deps/",
+    "<frozen ", "node:"
+];
 const PACKAGE_FOLDERS = [
     "/.cargo/registry/", "/.cargo/git/", "/.rustup/", "/go/pkg/mod/", "/site-packages/",
-    "/dist-packages/", "/node_modules/"
+    "/dist-packages/", "/node_modules/", "/lib/python2.", "/lib/python3."
 ];
 
 /** Whether a source file is the user's own and none of a library: what --my-code goes by (select/my_code.c). */
